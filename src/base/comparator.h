@@ -57,6 +57,35 @@
 #define TARE_ALPHABETIC(FIELD)                                                                                         \
 	if (tare_compare_texts(x->FIELD, y->FIELD))                                                                        \
 		return tare_compare_texts(x->FIELD, y->FIELD);
+/* The same of a key that is worked out of an item, `it`: TARE_FALLING_BY(llabs(it->bytes)). */
+#define TARE_RISING_BY(KEY)  TARE_BY_KEY(KEY, x, y)
+#define TARE_FALLING_BY(KEY) TARE_BY_KEY(KEY, y, x)
+#define TARE_BY_KEY(KEY, SMALLER, LARGER)                                                                              \
+	{                                                                                                                  \
+		__typeof__(x) it = SMALLER;                                                                                    \
+		__typeof__((KEY) + 0) smaller = (KEY), larger;                                                                 \
+                                                                                                                       \
+		it = LARGER;                                                                                                   \
+		larger = (KEY);                                                                                                \
+		if (smaller != larger)                                                                                         \
+			return smaller < larger ? -1 : 1;                                                                          \
+	}
+#define TARE_ALPHABETIC_BY(KEY)                                                                                        \
+	{                                                                                                                  \
+		__typeof__(x) it = x;                                                                                          \
+		const char *text = (KEY);                                                                                      \
+                                                                                                                       \
+		it = y;                                                                                                        \
+		TARE_COMPARED(tare_compare_texts(text, KEY))                                                                   \
+	}
+/* What another comparison of x and y says. */
+#define TARE_COMPARED(ORDER)                                                                                           \
+	{                                                                                                                  \
+		int compared = ORDER;                                                                                          \
+                                                                                                                       \
+		if (compared)                                                                                                  \
+			return compared;                                                                                           \
+	}
 
 static inline int tare_compare_texts(const char *x, const char *y)
 {

@@ -3,6 +3,7 @@
  * Rows in another order: those between two lines of a table wait until the next of these, and go on sorted. In a tree
  * rows stay below the row that they are below of.
  */
+#include "base/comparator.h"
 #include "base/emit_sort.h"
 
 #include "base/array.h"
@@ -154,15 +155,7 @@ int tare_cell_compare(const struct tare_cell *x, const struct tare_cell *y, int 
 	return order * sign;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct waiting *x = a, *y = b;
-	int order = tare_cell_compare(x->by, y->by, x->sign);
-
-	if (order)
-		return order;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
+TARE_COMPARATOR(compare, struct waiting, TARE_COMPARED(tare_cell_compare(x->by, y->by, x->sign)) TARE_RISING(place))
 
 /* How many rows are the first one's: itself, and those below it. */
 static size_t family(const struct waiting *rows, size_t count)

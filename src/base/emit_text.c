@@ -172,10 +172,7 @@ static void add_cell(struct tare_str *out, const char *cell, const struct tare_t
 	tare_str_add(out, "…");
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+TARE_COMPARATOR_OF_POINTERS(by_bytes, char, TARE_ALPHABETIC_BY(it))
 
 /* One letter in front of the cut tells nobody what a row is: so much of a word is to be seen. */
 enum { WORD_SEEN = 8 };

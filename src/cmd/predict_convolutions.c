@@ -6,6 +6,7 @@
 #include "cmd/predict.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/file.h"
 #include "base/str.h"
 
@@ -36,10 +37,7 @@ void tare_predict_convolutions_use(const struct tare_predict_convolutions *c)
 	setenv(variable, c->path, 1);
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
+TARE_COMPARATOR_OF_POINTERS(compare_lines, char, TARE_ALPHABETIC_BY(it))
 
 /* "CONVOLUTION = BYTES # as of CARD, …", "… # assumed as of …" where that is another kind of card, "… # rule …". */
 static void count(struct tare_predict_convolutions *c, const char *line)

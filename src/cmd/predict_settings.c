@@ -2,6 +2,8 @@
 /* Where memory runs out: settings of PyTorch's allocator with which it would not have, as tare whatif finds them. */
 #include "cmd/predict.h"
 
+#include "base/comparator.h"
+
 #include "cmd/whatif_open.h"
 
 #include <stdlib.h>
@@ -13,15 +15,8 @@ static bool is_usual(const char *conf)
 }
 
 /* What PyTorch itself advises first, then what says less: each word of a setting is something to know about. */
-static int by_length(const void *a, const void *b)
-{
-	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-	size_t n = strlen(x), m = strlen(y);
-
-	if (is_usual(x) != is_usual(y))
-		return is_usual(x) ? -1 : 1;
-	return n != m ? (n < m ? -1 : 1) : strcmp(x, y);
-}
+TARE_COMPARATOR_OF_POINTERS(by_length, char,
+                            TARE_FALLING_BY(is_usual(it)) TARE_RISING_BY(strlen(it)) TARE_ALPHABETIC_BY(it))
 
 void tare_predict_find_settings(const char *recording, struct tare_predict_card *card, struct tare_arena *memory)
 {

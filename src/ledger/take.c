@@ -10,6 +10,7 @@
 #include "ledger/run.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "record/bound.h"
 
 #include <stdlib.h>
@@ -229,14 +230,7 @@ static void find_late(struct tare_fold *f)
 	tare_fold_elastic_decide(f);
 }
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct tare_step *s = a, *t = b;
-
-	if (s->begin - s->reading_before != t->begin - t->reading_before)
-		return s->begin - s->reading_before < t->begin - t->reading_before ? -1 : 1;
-	return s->end < t->end ? -1 : s->end > t->end;
-}
+TARE_COMPARATOR(by_begin, struct tare_step, TARE_RISING_BY(it->begin - it->reading_before) TARE_RISING(end))
 
 static void take_step(struct tare_fold *f, struct tare_step *s)
 {

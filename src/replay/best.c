@@ -2,6 +2,7 @@
 /* The settings that help most often, each replayed; and what can be said of a file in words. */
 #include "replay/whatif.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -14,17 +15,9 @@ static const char *const settings[] = {
 };
 #define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
-static int by_peak(const void *a, const void *b)
-{
-	const struct tare_whatif_case *x = a, *y = b;
-
-	if (x->orders_that_run_out != y->orders_that_run_out)
-		return x->orders_that_run_out < y->orders_that_run_out ? -1 : 1;
-	if (x->figures.peak_reserved != y->figures.peak_reserved)
-		return x->figures.peak_reserved < y->figures.peak_reserved ? -1 : 1;
-	/* The fewer settings the better. */
-	return (strlen(x->conf) > strlen(y->conf)) - (strlen(x->conf) < strlen(y->conf));
-}
+/* Of the same peak: the fewer settings the better. */
+TARE_COMPARATOR(by_peak, struct tare_whatif_case,
+                TARE_RISING(orders_that_run_out) TARE_RISING(figures.peak_reserved) TARE_RISING_BY(strlen(it->conf)))
 
 struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w, const struct tare_whatif_ask *ask, size_t *count)
 {

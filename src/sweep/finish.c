@@ -3,6 +3,7 @@
 #include "sweep/run_private.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/disk.h"
 #include "base/file.h"
 #include "base/now.h"
@@ -42,10 +43,7 @@ static void read_description(struct recordings *out, const char *recording)
 	tare_arena_free(&memory);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
+TARE_COMPARATOR_OF_POINTERS(by_name, char, TARE_ALPHABETIC_BY(it))
 
 /* With a launcher every task has a recording of its own. */
 static void find_recordings(struct recordings *out, const char *folder)

@@ -60,13 +60,8 @@ static int64_t magnitude(int64_t v)
 	return v < 0 ? -(v + 1) : v;
 }
 
-static int by_magnitude(const void *a, const void *b)
-{
-	const struct tare_row *x = *(const struct tare_row *const *)a, *y = *(const struct tare_row *const *)b;
-	int64_t v = magnitude(x->bytes), w = magnitude(y->bytes);
-
-	return v != w ? (v < w ? 1 : -1) : (x > y) - (x < y);
-}
+TARE_COMPARATOR_OF_POINTERS(by_magnitude, struct tare_row,
+                            TARE_FALLING_BY(magnitude(it->bytes)) TARE_RISING_BY((uintptr_t)it))
 
 /* The children of row `i` that are not nothing, in the order of the ledger; of many the largest first. */
 static const struct tare_row **children_of(const struct tare_device_ledger *d, int i, size_t *count)

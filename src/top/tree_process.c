@@ -3,6 +3,7 @@
 #include "top/tree_private.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "top/tree_ledger.h"
@@ -143,17 +144,9 @@ static void take_recorded(struct items *items, const struct tare_top_claim *clai
 
 static enum tare_top_sort sorted_by; /* qsort() has no argument for it */
 
-static int by_wish(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-	int names = strcmp(x->name, y->name);
-
-	if (sorted_by == TARE_TOP_BY_SIZE && x->shown != y->shown)
-		return x->shown < y->shown ? 1 : -1;
-	if (sorted_by == TARE_TOP_BY_NAME && names)
-		return names;
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
+TARE_COMPARATOR(by_wish, struct item,
+                TARE_FALLING_BY(sorted_by == TARE_TOP_BY_SIZE ? it->shown : 0)
+                    TARE_ALPHABETIC_BY(sorted_by == TARE_TOP_BY_NAME ? it->name : "") TARE_RISING(pid))
 
 static bool is_wanted(const struct item *item, const char *filter)
 {

@@ -6,6 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/file.h"
 #include "base/hint.h"
 #include "store/store.h"
@@ -41,13 +42,7 @@ static void free_names(struct names *n)
 }
 
 /* "2-0" before "10-0": shorter names first, then by letters. */
-static int compare_names(const void *a, const void *b)
-{
-	const char *x = *(char *const *)a, *y = *(char *const *)b;
-	size_t m = strlen(x), n = strlen(y);
-
-	return m != n ? (m < n ? -1 : 1) : strcmp(x, y);
-}
+TARE_COMPARATOR_OF_POINTERS(compare_names, char, TARE_RISING_BY(strlen(it)) TARE_ALPHABETIC_BY(it))
 
 /* Sorted, each once. */
 static void sort_names(struct names *n)

@@ -71,16 +71,8 @@ static int64_t ever_bytes(const struct tare_by_row *row)
 	return row->tensors.ever_bytes + row->ever_bytes;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct tare_by_row *x = a, *y = b;
-
-	if (weight(x) != weight(y))
-		return weight(x) < weight(y) ? 1 : -1;
-	if (ever_bytes(x) != ever_bytes(y))
-		return ever_bytes(x) < ever_bytes(y) ? 1 : -1;
-	return strcmp(x->label, y->label);
-}
+TARE_COMPARATOR(compare, struct tare_by_row,
+                TARE_FALLING_BY(weight(it)) TARE_FALLING_BY(ever_bytes(it)) TARE_ALPHABETIC(label))
 
 static void add_rows(struct tare_by_rows *out, enum tare_by by, const struct tare_device_ledger *d)
 {

@@ -2,6 +2,7 @@
 /* `--by X` for scripts, of groups of rows: JSON members and CSV rows from the same fields. */
 #include "view/by.h"
 
+#include "base/comparator.h"
 #include "base/emit_sort.h"
 #include "base/xalloc.h"
 
@@ -81,15 +82,7 @@ struct ordered {
 	int sign;
 };
 
-static int compare(const void *a, const void *b)
-{
-	const struct ordered *x = a, *y = b;
-	int order = tare_cell_compare(&x->by, &y->by, x->sign);
-
-	if (order)
-		return order;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
+TARE_COMPARATOR(compare, struct ordered, TARE_COMPARED(tare_cell_compare(&x->by, &y->by, x->sign)) TARE_RISING(place))
 
 /* Rows of one device. */
 static void order(struct tare_by_row *rows, size_t count, enum tare_by by, const struct tare_column *column, int sign)

@@ -2,6 +2,7 @@
 /* Lines of a program that uses tensors: what each has of the device and in blocks, at one instant a table. */
 #include "view/by.h"
 
+#include "base/comparator.h"
 #include "base/xalloc.h"
 #include "view/card.h"
 #include "view/device_text.h"
@@ -30,12 +31,7 @@ const char *tare_by_short_name(const struct tare_by_row *row)
 	return row->label == row->line->label ? row->line->short_label : row->line->short_stack;
 }
 
-static int by_short_name(const void *a, const void *b)
-{
-	const struct tare_by_row *const *x = a, *const *y = b;
-
-	return strcmp(tare_by_short_name(*x), tare_by_short_name(*y));
-}
+TARE_COMPARATOR_OF_POINTERS(by_short_name, struct tare_by_row, TARE_ALPHABETIC_BY(tare_by_short_name(it)))
 
 /* The label of each row: where two files have the same name, the label has their folders. */
 static const char **names_of(const struct tare_by_row *rows, size_t count)

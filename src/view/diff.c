@@ -177,18 +177,9 @@ static void sum_up(struct tare_diff *d, const int *places)
 TARE_COMPARATOR(by_what_stays, struct tare_diff_row,
                 TARE_RISING(place) TARE_FALLING(after) TARE_FALLING(before) TARE_ALPHABETIC(path))
 
-static int by_change(const void *a, const void *b)
-{
-	const struct tare_diff_row *x = a, *y = b;
-	int64_t m = tare_sat_abs(tare_sat_sub(x->after, x->before));
-	int64_t n = tare_sat_abs(tare_sat_sub(y->after, y->before));
-
-	if (m != n)
-		return m < n ? 1 : -1;
-	if (x->place != y->place)
-		return x->place - y->place;
-	return strcmp(x->path, y->path);
-}
+TARE_COMPARATOR(by_change, struct tare_diff_row,
+                TARE_FALLING_BY(tare_sat_abs(tare_sat_sub(it->after, it->before))) TARE_RISING(place)
+                    TARE_ALPHABETIC(path))
 
 /* In order of the change, or of what stays; `parent` goes with the row. */
 static void sort(struct tare_diff *d)

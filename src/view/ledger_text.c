@@ -2,6 +2,7 @@
 /* Prints ledgers for people, as at the end of a run. */
 #include "view/ledger_text.h"
 
+#include "base/comparator.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "record/bytes.h"
@@ -168,17 +169,9 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	tare_str_free(&line);
 }
 
-static int by_peak(const void *a, const void *b)
-{
-	const struct tare_host_ledger *x = *(const struct tare_host_ledger *const *)a;
-	const struct tare_host_ledger *y = *(const struct tare_host_ledger *const *)b;
-	uint64_t p = x->peak_rss == TARE_NOT_KNOWN ? 0 : x->peak_rss;
-	uint64_t q = y->peak_rss == TARE_NOT_KNOWN ? 0 : y->peak_rss;
-
-	if (p != q)
-		return p < q ? 1 : -1;
-	return x < y ? -1 : x > y;
-}
+TARE_COMPARATOR_OF_POINTERS(by_peak, struct tare_host_ledger,
+                            TARE_FALLING_BY(it->peak_rss == TARE_NOT_KNOWN ? 0 : it->peak_rss)
+                                TARE_RISING_BY((uintptr_t)it))
 
 /* A process that ended before anybody read its memory has nothing to show. */
 static bool is_host_known(const struct tare_host_ledger *h)

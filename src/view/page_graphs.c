@@ -17,15 +17,7 @@ static int64_t bytes_of(const struct tare_graph *g)
 	return tare_sat_add(tare_sat_add(tare_graph_exec_bytes(g), g->memory), g->allocated);
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct tare_graph *x = a, *y = b;
-	int64_t n = bytes_of(x), m = bytes_of(y);
-
-	if (n != m)
-		return n < m ? 1 : -1;
-	return (x->number > y->number) - (x->number < y->number);
-}
+TARE_COMPARATOR(by_bytes, struct tare_graph, TARE_FALLING_BY(bytes_of(it)) TARE_RISING(number))
 
 TARE_COMPARATOR(by_number, struct tare_graph, TARE_RISING(number))
 

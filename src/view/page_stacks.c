@@ -102,15 +102,7 @@ static int64_t weight(const struct tare_by_row *row)
 }
 
 /* By device, then the heaviest first. */
-static int compare(const void *a, const void *b)
-{
-	const struct tare_by_row *x = a, *y = b;
-	int64_t of_x = weight(x), of_y = weight(y);
-
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return of_x == of_y ? 0 : of_x < of_y ? 1 : -1;
-}
+TARE_COMPARATOR(compare, struct tare_by_row, TARE_RISING(device) TARE_FALLING_BY(weight(it)))
 
 /* [device, stack, bytes, objects, bytes of live tensors, tensors, and all that were ever handed out, their bytes] */
 static void add_row(struct tare_emit *e, int stack, const struct tare_by_row *row)

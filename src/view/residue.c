@@ -3,6 +3,7 @@
 #include "view/residue.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -106,17 +107,8 @@ static void add(struct tare_residue_rows *out, const struct tare_device_ledger *
 		out->kept += row->bytes;
 }
 
-static int by_call(const void *a, const void *b)
-{
-	const struct tare_residue_row *x = a, *y = b;
-	enum tare_residue_when p = tare_residues[x->kind].when, q = tare_residues[y->kind].when;
-
-	if (p != q)
-		return p < q ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	return strcmp(x->label, y->label);
-}
+TARE_COMPARATOR(by_call, struct tare_residue_row,
+                TARE_RISING_BY(tare_residues[it->kind].when) TARE_FALLING(bytes) TARE_ALPHABETIC(label))
 
 void tare_residue_build(struct tare_residue_rows *out, const struct tare_device_ledger *d)
 {

@@ -5,6 +5,8 @@
  */
 #include "view/serving.h"
 
+#include "base/comparator.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,16 +116,8 @@ static int64_t first_of(const struct tare_serving *s, const struct tare_serving_
 }
 
 /* In the order in which they came; then those of which that is not known, as they stand in the table. */
-static int compare(const void *a, const void *b)
-{
-	const struct tare_serving_row *x = a, *y = b;
-
-	if ((x->first_ns < 0) != (y->first_ns < 0))
-		return x->first_ns < 0 ? 1 : -1;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return (int)x->what - (int)y->what;
-}
+TARE_COMPARATOR(compare, struct tare_serving_row,
+                TARE_RISING_BY(it->first_ns < 0) TARE_RISING(first_ns) TARE_RISING(what))
 
 void tare_serving_rows_of(struct tare_serving *s, const struct tare_serving_cache *cache)
 {

@@ -3,6 +3,7 @@
 #include "view/stream.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/units.h"
 #include "view/pool.h"
 
@@ -34,23 +35,9 @@ static int order(enum tare_stream_kind kind)
 }
 
 /* By process, then the default stream, those of PyTorch, the program's own, what is not known. */
-static int streams_compare(const void *a, const void *b)
-{
-	const struct tare_stream_group *x = a, *y = b;
-	const struct tare_stream *s = &x->stream, *t = &y->stream;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->generation != y->generation)
-		return x->generation < y->generation ? -1 : 1;
-	if (s->kind != t->kind)
-		return order(s->kind) - order(t->kind);
-	if (s->priority != t->priority)
-		return t->priority - s->priority;
-	if (s->number != t->number)
-		return s->number < t->number ? -1 : 1;
-	return s->id < t->id ? -1 : s->id > t->id;
-}
+TARE_COMPARATOR(streams_compare, struct tare_stream_group,
+                TARE_RISING(pid) TARE_RISING(generation) TARE_RISING_BY(order(it->stream.kind))
+                    TARE_FALLING(stream.priority) TARE_RISING(stream.number) TARE_RISING(stream.id))
 
 static void streams_build(struct tare_stream_groups *out, const struct tare_device_ledger *device)
 {
@@ -205,13 +192,7 @@ static int64_t unused(const struct tare_stream_group *g)
 	return g->sum.cached + g->sum.stuck;
 }
 
-static int by_unused(const void *a, const void *b)
-{
-	const struct tare_stream_group *x = a, *y = b;
-	int64_t more = unused(y) - unused(x);
-
-	return more ? (more > 0) - (more < 0) : streams_compare(a, b);
-}
+TARE_COMPARATOR(by_unused, struct tare_stream_group, TARE_FALLING_BY(unused(it)) TARE_COMPARED(streams_compare(x, y)))
 
 /* What is cached for one stream is nothing to the others, however much they need. Changes the order. */
 static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)

@@ -3,6 +3,7 @@
 #include "weigh/weigh.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "witness/nvmap.h"
 #include "witness/root.h"
 
@@ -132,15 +133,7 @@ void tare_weigh_add(struct tare_weigh_processes *out, const char *root, pid_t pi
 	TARE_APPEND(out->items, out->count, out->cap) = p;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct tare_weigh_process *x = a, *y = b;
-	int64_t left = x->pss + x->swap, right = y->pss + y->swap;
-
-	if (left != right)
-		return left < right ? 1 : -1;
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
+TARE_COMPARATOR(by_size, struct tare_weigh_process, TARE_FALLING_BY(it->pss + it->swap) TARE_RISING(pid))
 
 static void weigh_sort(struct tare_weigh_processes *out)
 {

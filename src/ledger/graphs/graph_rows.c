@@ -194,17 +194,9 @@ static void save_streams(struct tare_ledger *out, const struct tare_graph *graph
 	add_saving(out, TARE_GRAPH_SAVING_STREAMS, graphs->device, streams, have, need);
 }
 
-static int by_shape(const void *a, const void *b)
-{
-	const struct tare_graph *x = *(const struct tare_graph *const *)a;
-	const struct tare_graph *y = *(const struct tare_graph *const *)b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	if (x->nodes != y->nodes)
-		return x->nodes < y->nodes ? -1 : 1;
-	return memcmp(x->kinds, y->kinds, sizeof(x->kinds));
-}
+TARE_COMPARATOR_OF_POINTERS(by_shape, struct tare_graph,
+                            TARE_RISING(pid) TARE_RISING(nodes)
+                                TARE_COMPARED(memcmp(x->kinds, y->kinds, sizeof(x->kinds))))
 
 /*
  * Finds what could be saved if executable graphs that are alike were one: their sum, less the largest.

@@ -28,13 +28,7 @@ static bool merge(struct tare_history_part *s, const struct tare_phase_change *c
 	return true;
 }
 
-static int by_length(const void *a, const void *b)
-{
-	const struct tare_history_span *x = a, *y = b;
-	int64_t n = x->end - x->begin, m = y->end - y->begin;
-
-	return n != m ? (n < m ? 1 : -1) : x->begin < y->begin ? -1 : x->begin > y->begin;
-}
+TARE_COMPARATOR(by_length, struct tare_history_span, TARE_FALLING_BY(it->end - it->begin) TARE_RISING(begin))
 
 /* Makes room: keeps the longer half of the spans. */
 static void shorten(struct tare_history_part *s)

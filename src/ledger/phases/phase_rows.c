@@ -26,14 +26,7 @@ static enum tare_phase_kind kind_of(uint8_t what)
 	return what == TARE_PHASE_BEGIN ? TARE_PHASE_RANGE : TARE_PHASE_NESTED;
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct tare_phase_part *x = a, *y = b;
-
-	if (llabs(x->bytes) != llabs(y->bytes))
-		return llabs(x->bytes) < llabs(y->bytes) ? 1 : -1;
-	return (int)x->account - (int)y->account;
-}
+TARE_COMPARATOR(by_size, struct tare_phase_part, TARE_FALLING_BY(llabs(it->bytes)) TARE_RISING(account))
 
 static void add_parts(const struct tare_phase_total *t, struct tare_arena *memory, struct tare_phase_on_device *out)
 {

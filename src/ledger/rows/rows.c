@@ -3,6 +3,7 @@
 #include "ledger/rows/rows.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 #include "base/str.h"
 #include "ledger/owner.h"
 
@@ -354,14 +355,7 @@ static bool is_same_library(const struct leaf *x, const struct leaf *y)
 }
 
 /* Numbers by their value, and what is no part last. */
-static int by_part(const void *a, const void *b)
-{
-	const struct leaf *x = a, *y = b;
-
-	if (is_part(x) != is_part(y))
-		return is_part(x) ? -1 : 1;
-	return strverscmp(x->name, y->name);
-}
+TARE_COMPARATOR(by_part, struct leaf, TARE_FALLING_BY(is_part(it)) TARE_COMPARED(strverscmp(x->name, y->name)))
 
 /* Parts of a library stand together, where the largest of them would. */
 static void bring_together(struct leaf *leaves, size_t count)

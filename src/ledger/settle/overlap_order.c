@@ -21,12 +21,7 @@ static bool is_wide(const struct tare_point *p)
 }
 
 /* By how well their time is known, the best first; then by time. */
-static int by_width_and_time(const void *a, const void *b)
-{
-	int x = is_wide(a), y = is_wide(b);
-
-	return x != y ? x - y : by_time(a, b);
-}
+TARE_COMPARATOR(by_width_and_time, struct tare_point, TARE_RISING_BY(is_wide(it)) TARE_COMPARED(by_time(x, y)))
 
 void tare_overlap_sort(struct tare_overlap *o)
 {
@@ -286,13 +281,7 @@ static bool is_beside_better(const struct tare_point *points, size_t sure_nr, si
 	return false;
 }
 
-static int by_width(const void *a, const void *b)
-{
-	const struct tare_point *p = a, *q = b;
-	int64_t x = p->latest - p->earliest, y = q->latest - q->earliest;
-
-	return x != y ? (x < y ? -1 : 1) : by_time(a, b);
-}
+TARE_COMPARATOR(by_width, struct tare_point, TARE_RISING_BY(it->latest - it->earliest) TARE_COMPARED(by_time(x, y)))
 
 /*
  * Drops readings that took long where others, whose time is known better, were taken meanwhile: they tell

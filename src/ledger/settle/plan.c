@@ -111,17 +111,8 @@ static void free_slots(struct plan *p)
 
 /* ---- ways ---- */
 
-static int by_open_and_cost(const void *a, const void *b)
-{
-	const struct way *x = a, *y = b;
-	int differ = memcmp(&x->open, &y->open, sizeof(x->open));
-
-	if (differ)
-		return differ;
-	if (x->cost != y->cost)
-		return x->cost < y->cost ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+TARE_COMPARATOR(by_open_and_cost, struct way,
+                TARE_COMPARED(memcmp(&x->open, &y->open, sizeof(x->open))) TARE_RISING(cost) TARE_RISING(number))
 
 TARE_COMPARATOR(by_cost, struct way, TARE_RISING(cost) TARE_RISING(number))
 

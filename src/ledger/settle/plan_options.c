@@ -2,6 +2,7 @@
 /* Which of the changes that are waiting may explain what one stretch shows. */
 #include "ledger/settle/plan.h"
 
+#include "base/comparator.h"
 #include "ledger/core/fold_state.h"
 
 #include <stdlib.h>
@@ -90,14 +91,7 @@ static void add_all_subsets(struct search *s)
 	}
 }
 
-static int by_size(const void *a, const void *b)
-{
-	const struct alike *x = a, *y = b;
-
-	if (llabs(x->bytes) != llabs(y->bytes))
-		return llabs(x->bytes) > llabs(y->bytes) ? -1 : 1;
-	return x->first < y->first ? -1 : x->first > y->first;
-}
+TARE_COMPARATOR(by_size, struct alike, TARE_FALLING_BY(llabs(it->bytes)) TARE_RISING(first))
 
 static void group(struct search *s)
 {

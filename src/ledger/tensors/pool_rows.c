@@ -76,16 +76,9 @@ static int64_t stuck(const struct found *f)
 	return f->segment.live > 0 ? (int64_t)f->segment.size - f->segment.live : 0;
 }
 
-static int by_stuck(const void *a, const void *b)
-{
-	const struct found *x = a, *y = b;
-
-	if (stuck(x) != stuck(y))
-		return stuck(x) < stuck(y) ? 1 : -1;
-	if (x->segment.size != y->segment.size)
-		return x->segment.size < y->segment.size ? 1 : -1;
-	return by_segment(&x->segment, &y->segment);
-}
+TARE_COMPARATOR(by_stuck, struct found,
+                TARE_FALLING_BY(stuck(it)) TARE_FALLING(segment.size)
+                    TARE_COMPARED(by_segment(&x->segment, &y->segment)))
 
 static void pin(const struct tare_fold *f, const struct found *found, struct tare_arena *memory,
                 struct tare_pool_segment *out)

@@ -185,12 +185,7 @@ static void add_all(struct rows *r, int device, int process, enum tare_moment m)
 	}
 }
 
-static int by_text(const void *a, const void *b)
-{
-	const struct tare_map_slot *const *x = a, *const *y = b;
-
-	return strcmp((const char *)(uintptr_t)(*x)->value, (const char *)(uintptr_t)(*y)->value);
-}
+TARE_COMPARATOR_OF_POINTERS(by_text, struct tare_map_slot, TARE_ALPHABETIC_BY((const char *)(uintptr_t)it->value))
 
 /* Texts become their places in order, from 1, equal ones the same; none is 0. */
 static struct tare_map rank(const struct tare_map *texts)
