@@ -11,9 +11,16 @@
  * Makes room in a growing array, doubling. Never fails. The caller keeps items, count and cap. One item more, which is assigned to:
  *
  *     TARE_APPEND(a->items, a->count, a->cap) = item;
+ *
+ * The item may not say a->count. Of TARE_ADD() it may, which is where the new item is:
+ *
+ *     return TARE_ADD(a->items, a->count, a->cap, item);
  */
 #define TARE_APPEND(ITEMS, COUNT, CAP)                                                                                 \
 	(*((ITEMS) = tare_array_reserve((ITEMS), &(CAP), (size_t)(COUNT) + 1, sizeof(*(ITEMS))), &(ITEMS)[(COUNT)++]))
+#define TARE_ADD(ITEMS, COUNT, CAP, ...)                                                                               \
+	((ITEMS) = tare_array_reserve((ITEMS), &(CAP), (size_t)(COUNT) + 1, sizeof(*(ITEMS))),                             \
+	 (ITEMS)[(COUNT)] = (__VA_ARGS__), &(ITEMS)[(COUNT)++])
 
 static inline void *tare_array_reserve(void *items, size_t *cap, size_t need, size_t item_size)
 {

@@ -23,9 +23,7 @@ static void begin(struct tare_emit *e, struct tare_emit_table *t)
 
 static struct tare_screen_row *add(struct tare_emit_text_rows *t)
 {
-	t->rows = tare_array_reserve(t->rows, &t->cap, t->count + 1, sizeof(*t->rows));
-	t->rows[t->count] = (struct tare_screen_row){ 0 };
-	return &t->rows[t->count++];
+	return TARE_ADD(t->rows, t->count, t->cap, (struct tare_screen_row){ 0 });
 }
 
 static const char *keep(struct tare_emit_table *t, const struct tare_str *text)

@@ -48,9 +48,8 @@ static size_t name_at(struct tare_expr *e, const char *text, size_t len)
 	for (size_t i = 0; i < e->name_nr; i++)
 		if (strlen(e->names[i]) == len && !memcmp(e->names[i], text, len))
 			return i;
-	e->names = tare_array_reserve(e->names, &e->name_cap, e->name_nr + 1, sizeof(*e->names));
-	e->names[e->name_nr] = tare_xstrndup(text, len);
-	return e->name_nr++;
+	TARE_APPEND(e->names, e->name_nr, e->name_cap) = tare_xstrndup(text, len);
+	return e->name_nr - 1;
 }
 
 static char peek(struct parser *p)

@@ -25,8 +25,7 @@ static struct block *sorted_blocks(const struct tare_map *map, size_t *count)
 
 	*count = 0;
 	for (size_t at = 0; (slot = tare_map_next(map, &at));) {
-		items = tare_array_reserve(items, &cap, *count + 1, sizeof(*items));
-		items[(*count)++] = (struct block){ slot->key, slot->value };
+		TARE_APPEND(items, *count, cap) = (struct block){ slot->key, slot->value };
 	}
 	if (*count)
 		qsort(items, *count, sizeof(*items), by_address);

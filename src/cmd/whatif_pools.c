@@ -17,9 +17,8 @@ void tare_whatif_pools_free(struct tare_whatif_pools *p)
 
 static size_t add_pool(struct tare_whatif_pools *p, const struct tare_whatif_pool *pool)
 {
-	p->items = tare_array_reserve(p->items, &p->cap, p->count + 1, sizeof(*p->items));
-	p->items[p->count] = *pool;
-	return ++p->count;
+	TARE_APPEND(p->items, p->count, p->cap) = *pool;
+	return p->count;
 }
 
 /* 1 + its place; a capture without an id makes a pool of its own. */

@@ -36,9 +36,7 @@ static struct tare_whatif_allocator *allocator_of(struct tare_whatif_reader *r, 
 	for (size_t i = r->count; i--;)
 		if (r->allocators[i].device == device)
 			return &r->allocators[i];
-	r->allocators = tare_array_reserve(r->allocators, &r->cap, r->count + 1, sizeof(*r->allocators));
-	r->allocators[r->count] = (struct tare_whatif_allocator){ .device = device };
-	return &r->allocators[r->count++];
+	return TARE_ADD(r->allocators, r->count, r->cap, (struct tare_whatif_allocator){ .device = device });
 }
 
 static uint64_t key_of(const struct tare_event *e, uint32_t id)

@@ -53,9 +53,8 @@ static struct pool *pool_of(struct reader *r, const struct tare_event *e, int de
 	for (size_t i = 0; i < r->nr; i++)
 		if (r->pools[i].device == device && r->pools[i].process == e->process->index)
 			return &r->pools[i];
-	r->pools = tare_array_reserve(r->pools, &r->cap, r->nr + 1, sizeof(*r->pools));
-	r->pools[r->nr] = (struct pool){ .device = device, .pid = e->process->pid, .process = e->process->index };
-	return &r->pools[r->nr++];
+	return TARE_ADD(r->pools, r->nr, r->cap,
+	                (struct pool){ .device = device, .pid = e->process->pid, .process = e->process->index });
 }
 
 static const char *clean(struct reader *r, const char *text)
@@ -114,10 +113,9 @@ static void add(struct reader *r, const struct pool *p, const struct tare_event 
 static void come(struct reader *r, struct pool *p, struct tare_map *map, const struct tare_event *e,
                  enum tare_block_action action, uint64_t address, uint64_t size)
 {
-	r->there = tare_array_reserve(r->there, &r->there_cap, r->there_nr + 1, sizeof(*r->there));
-	r->there[r->there_nr] = (struct there){ size, stack_of(r, e) };
 	*tare_map_put(map, address, NULL) = r->there_nr;
-	add(r, p, e, action, address, &r->there[r->there_nr++]);
+	add(r, p, e, action, address,
+	    TARE_ADD(r->there, r->there_nr, r->there_cap, (struct there){ size, stack_of(r, e) }));
 }
 
 /* What came before the recording, or while it was paused, is not known. */

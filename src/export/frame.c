@@ -64,15 +64,13 @@ uint32_t tare_export_frame(struct tare_export_stacks *s, const char *text, size_
 	if (is_new) {
 		struct tare_export_frame *f;
 
-		s->frames = tare_array_reserve(s->frames, &s->frame_cap, s->frame_nr + 1, sizeof(*s->frames));
-		f = &s->frames[s->frame_nr];
-		*f = (struct tare_export_frame){ .is_row = is_row };
+		f = TARE_ADD(s->frames, s->frame_nr, s->frame_cap, (struct tare_export_frame){ .is_row = is_row });
 		f->text = tare_arena_strdup(&s->arena, tare_str_text(&clean) + 1);
 		f->function = f->text;
 		f->file = f->module = "";
 		if (!is_row)
 			take_apart(s, f);
-		*number = s->frame_nr++;
+		*number = s->frame_nr - 1;
 	}
 	tare_str_free(&clean);
 	return (uint32_t)*number;

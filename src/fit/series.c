@@ -22,9 +22,8 @@ struct tare_series *tare_series_get(struct tare_series_list *list, enum tare_ser
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].kind == kind && !strcmp(list->items[i].name, name))
 			return &list->items[i];
-	list->items = tare_array_reserve(list->items, &list->cap, list->count + 1, sizeof(*list->items));
-	list->items[list->count] = (struct tare_series){ .kind = kind, .name = tare_arena_strdup(&list->arena, name) };
-	return &list->items[list->count++];
+	return TARE_ADD(list->items, list->count, list->cap,
+	                (struct tare_series){ .kind = kind, .name = tare_arena_strdup(&list->arena, name) });
 }
 
 void tare_series_row(struct tare_series_list *list, struct tare_series *s)

@@ -15,10 +15,9 @@ struct tare_kineto_slot {
 
 static uint64_t new_slot(struct tare_kineto_match *m, uint64_t bytes)
 {
-	m->slots = tare_array_reserve(m->slots, &m->cap, m->count + 1, sizeof(*m->slots));
 	if (!m->end)
 		m->end = FIRST_ADDRESS;
-	m->slots[m->count++] = (struct tare_kineto_slot){ .address = m->end };
+	TARE_APPEND(m->slots, m->count, m->cap) = (struct tare_kineto_slot){ .address = m->end };
 	m->end += bytes;
 	return m->count;
 }

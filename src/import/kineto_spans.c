@@ -73,9 +73,8 @@ static uint32_t thread_of(struct tare_kineto_spans *s, int64_t tid)
 		return (uint32_t)*id;
 	if (s->thread_nr == 1 << 14)
 		return 0;
-	s->threads = tare_array_reserve(s->threads, &s->thread_cap, s->thread_nr + 1, sizeof(*s->threads));
-	s->threads[s->thread_nr] = (struct tare_kineto_thread){ 0 };
-	*tare_map_put(&s->thread_ids, (uint64_t)tid, NULL) = ++s->thread_nr;
+	TARE_APPEND(s->threads, s->thread_nr, s->thread_cap) = (struct tare_kineto_thread){ 0 };
+	*tare_map_put(&s->thread_ids, (uint64_t)tid, NULL) = s->thread_nr;
 	return (uint32_t)s->thread_nr;
 }
 

@@ -136,9 +136,8 @@ static int add_device(struct tare_import_out *out, const char *name, int nvml_in
 		                           .bytes = (uint32_t)strnlen(name, TEXT_MAX) };
 
 	tare_import_add(out, 0, &rec, sizeof(rec), name, rec.bytes);
-	out->used = tare_array_reserve(out->used, &out->used_cap, (size_t)out->device_nr + 1, sizeof(*out->used));
-	out->used[out->device_nr] = 0;
-	return out->device_nr++;
+	TARE_APPEND(out->used, out->device_nr, out->used_cap) = 0;
+	return out->device_nr - 1;
 }
 
 int tare_import_device(struct tare_import_out *out, const char *name, int nvml_index, uint64_t total)

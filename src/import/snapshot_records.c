@@ -188,8 +188,7 @@ static uint64_t *wrong_of(const struct tare_map *known, const struct tare_map *w
 
 		if (bytes && *bytes == slot->value)
 			continue;
-		wrong = tare_array_reserve(wrong, &cap, *count + 1, sizeof(*wrong));
-		wrong[(*count)++] = slot->key;
+		TARE_APPEND(wrong, *count, cap) = slot->key;
 	}
 	return wrong;
 }

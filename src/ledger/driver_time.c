@@ -20,11 +20,10 @@ static struct tare_time_row *row_of(struct tare_time_rows *out, const struct tar
 	for (size_t i = 0; i < out->count; i++)
 		if (out->rows[i].account == like->account && !strcmp(out->rows[i].api, like->api))
 			return &out->rows[i];
-	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_time_row){ .account = like->account,
-		                                            .api = tare_arena_strdup(&out->memory, like->api),
-		                                            .longest_ns = -1 };
-	return &out->rows[out->count++];
+	return TARE_ADD(out->rows, out->count, out->cap,
+	                (struct tare_time_row){ .account = like->account,
+	                                        .api = tare_arena_strdup(&out->memory, like->api),
+	                                        .longest_ns = -1 });
 }
 
 static bool is_longer(const struct tare_time_row *x, const struct tare_time_row *than)

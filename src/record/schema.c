@@ -242,9 +242,7 @@ static void add_frames(struct tare_schema *schema)
 
 		if (!info || info->is_schema)
 			continue;
-		schema->kinds =
-			tare_array_reserve(schema->kinds, &schema->kind_cap, schema->kind_nr + 1, sizeof(*schema->kinds));
-		schema->kinds[schema->kind_nr++] = (struct tare_schema_kind){ .said = *info };
+		TARE_APPEND(schema->kinds, schema->kind_nr, schema->kind_cap) = (struct tare_schema_kind){ .said = *info };
 		match(schema, &schema->kinds[schema->kind_nr - 1]);
 		schema->place[id] = (uint16_t)schema->kind_nr;
 	}

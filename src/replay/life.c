@@ -7,8 +7,7 @@
 
 static void add_life(struct tare_life **lives, size_t *count, size_t *cap, const struct tare_life *life)
 {
-	*lives = tare_array_reserve(*lives, cap, *count + 1, sizeof(**lives));
-	(*lives)[(*count)++] = *life;
+	TARE_APPEND(*lives, *count, *cap) = *life;
 }
 
 /* Where the segment that is released by event `to` began. */

@@ -24,9 +24,8 @@ static int high_of(struct tare_trace *t, uint64_t address, uint64_t *at, struct 
 	if (t->high_count == 256)
 		return tare_err_set(err, TARE_E_CORRUPT,
 		                    "its addresses are spread over more than 256 TiB, which no device has");
-	t->highs = tare_array_reserve(t->highs, &t->high_cap, t->high_count + 1, sizeof(*t->highs));
 	*at = t->high_count;
-	t->highs[t->high_count++] = high;
+	TARE_APPEND(t->highs, t->high_count, t->high_cap) = high;
 	return 0;
 }
 
@@ -39,9 +38,8 @@ static int stream_of(struct tare_trace *t, uint64_t handle, uint64_t *at, struct
 		}
 	if (t->stream_count == 256)
 		return tare_err_set(err, TARE_E_LIMIT, "it has more than 256 streams, which Tare cannot replay");
-	t->streams = tare_array_reserve(t->streams, &t->stream_cap, t->stream_count + 1, sizeof(*t->streams));
 	*at = t->stream_count;
-	t->streams[t->stream_count++] = handle;
+	TARE_APPEND(t->streams, t->stream_count, t->stream_cap) = handle;
 	return 0;
 }
 
@@ -76,9 +74,7 @@ static struct tare_trace_device *device_of(struct tare_trace *t, uint32_t device
 	for (size_t i = 0; i < t->device_count; i++)
 		if (t->devices[i].device == device)
 			return &t->devices[i];
-	t->devices = tare_array_reserve(t->devices, &t->device_cap, t->device_count + 1, sizeof(*t->devices));
-	t->devices[t->device_count] = (struct tare_trace_device){ .device = device };
-	return &t->devices[t->device_count++];
+	return TARE_ADD(t->devices, t->device_count, t->device_cap, (struct tare_trace_device){ .device = device });
 }
 
 static uint32_t pool_of(struct tare_trace *t, struct tare_snapshot_pool pool)
@@ -91,9 +87,8 @@ static uint32_t pool_of(struct tare_trace *t, struct tare_snapshot_pool pool)
 	if (t->pool_count == UINT16_MAX)
 		return 0;
 	*tare_map_put(&t->pool_numbers, key, NULL) = t->pool_count;
-	t->pools = tare_array_reserve(t->pools, &t->pool_cap, t->pool_count + 1, sizeof(*t->pools));
-	t->pools[t->pool_count] = pool;
-	return (uint32_t)t->pool_count++;
+	TARE_APPEND(t->pools, t->pool_count, t->pool_cap) = pool;
+	return (uint32_t)(t->pool_count - 1);
 }
 
 static int kind_of(enum tare_snapshot_action action)
@@ -160,14 +155,13 @@ int tare_trace_add(struct tare_trace *t, const struct tare_snapshot_event *event
 		}
 	}
 	d->malloc_count += kind == TARE_TRACE_MALLOC;
-	d->events = tare_array_reserve(d->events, &d->cap, d->count + 1, sizeof(*d->events));
 	if (event->has_pool) {
 		t->has_events_of_pools = true;
 		tare_trace_set_pool(d, d->count, pool_of(t, event->pool));
 	}
 	if (t->keep)
 		tare_times_add(&d->times, event->time_us);
-	d->events[d->count++] = packed;
+	TARE_APPEND(d->events, d->count, d->cap) = packed;
 	return 0;
 }
 
@@ -184,9 +178,7 @@ static int on_annotation(void *arg, const struct tare_snapshot_annotation *a, st
 	struct tare_trace *t = arg;
 
 	(void)err;
-	t->annotations =
-		tare_array_reserve(t->annotations, &t->annotation_cap, t->annotation_count + 1, sizeof(*t->annotations));
-	t->annotations[t->annotation_count++] = *a;
+	TARE_APPEND(t->annotations, t->annotation_count, t->annotation_cap) = *a;
 	return 0;
 }
 

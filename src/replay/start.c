@@ -59,9 +59,8 @@ static void take_back(struct tare_trace *t, struct tare_trace_device *d, struct 
 
 static uint32_t add_start(struct tare_trace_device *d, const struct tare_trace_start *start)
 {
-	d->starts = tare_array_reserve(d->starts, &d->start_cap, d->start_count + 1, sizeof(*d->starts));
-	d->starts[d->start_count] = *start;
-	return (uint32_t)(d->malloc_count + d->start_count++);
+	TARE_APPEND(d->starts, d->start_count, d->start_cap) = *start;
+	return (uint32_t)(d->malloc_count + d->start_count - 1);
 }
 
 /* The slot of a block that was there before; TARE_TRACE_NO_SLOT: no segment was there for it. */

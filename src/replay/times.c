@@ -15,13 +15,12 @@ void tare_times_add(struct tare_times *times, int64_t us)
 		times->begins = tare_array_reserve(times->begins, &times->begin_cap, block + 1, sizeof(*times->begins));
 		times->begins[block] = us;
 	}
-	times->behind = tare_array_reserve(times->behind, &times->behind_cap, times->count + 1, sizeof(*times->behind));
 	behind = (uint64_t)us - (uint64_t)times->begins[block];
 	if (behind >= TARE_TIMES_FAR) {
 		*tare_map_put(&times->far, times->count, NULL) = (uint64_t)us;
 		behind = TARE_TIMES_FAR;
 	}
-	times->behind[times->count++] = (uint32_t)behind;
+	TARE_APPEND(times->behind, times->count, times->behind_cap) = (uint32_t)behind;
 }
 
 int64_t tare_times_at(const struct tare_times *times, size_t at)

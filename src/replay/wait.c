@@ -106,8 +106,7 @@ bool tare_wait_until(struct tare_trace_device *d, size_t event, size_t until)
 	while (at < d->wait_count && d->waits[at].free != event)
 		at++;
 	if (at == d->wait_count) {
-		d->waits = tare_array_reserve(d->waits, &d->wait_cap, at + 1, sizeof(*d->waits));
-		d->waits[d->wait_count++].free = event;
+		TARE_APPEND(d->waits, d->wait_count, d->wait_cap).free = event;
 		tare_trace_set_kind(&d->events[event], TARE_TRACE_REQUESTED);
 	} else if (d->waits[at].until >= until)
 		return false;

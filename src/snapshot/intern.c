@@ -70,10 +70,10 @@ uint32_t tare_intern_text(struct tare_intern *in, const void *bytes, size_t len)
 	in->bytes = tare_array_reserve(in->bytes, &in->byte_cap, in->byte_count + len + 1, 1);
 	memcpy(in->bytes + in->byte_count, bytes, len);
 	in->bytes[in->byte_count + len] = 0;
-	in->texts = tare_array_reserve(in->texts, &in->text_cap, in->text_count + 1, sizeof(*in->texts));
-	in->texts[in->text_count] = (struct tare_intern_text){ (uint32_t)in->byte_count, (uint32_t)len, hash };
+	TARE_APPEND(in->texts, in->text_count, in->text_cap) =
+		(struct tare_intern_text){ (uint32_t)in->byte_count, (uint32_t)len, hash };
 	in->byte_count += len + 1;
-	in->text_table.slots[at] = (uint32_t)++in->text_count;
+	in->text_table.slots[at] = (uint32_t)in->text_count;
 	in->text_table.count++;
 	return (uint32_t)in->text_count - 1;
 }
@@ -99,9 +99,8 @@ uint32_t tare_intern_frame(struct tare_intern *in, const struct tare_snapshot_fr
 		in->lost_stacks++;
 		return 0;
 	}
-	in->frames = tare_array_reserve(in->frames, &in->frame_cap, in->frame_count + 1, sizeof(*in->frames));
-	in->frames[in->frame_count] = *frame;
-	in->frame_table.slots[at] = (uint32_t)++in->frame_count;
+	TARE_APPEND(in->frames, in->frame_count, in->frame_cap) = *frame;
+	in->frame_table.slots[at] = (uint32_t)in->frame_count;
 	in->frame_table.count++;
 	return (uint32_t)in->frame_count - 1;
 }
@@ -131,10 +130,10 @@ uint32_t tare_intern_stack(struct tare_intern *in, const uint32_t *frames, size_
 	in->stack_frames = tare_array_reserve(in->stack_frames, &in->stack_frame_cap, in->stack_frame_count + count + 1,
 	                                      sizeof(*in->stack_frames));
 	memcpy(in->stack_frames + in->stack_frame_count, frames, count * sizeof(*frames));
-	in->stacks = tare_array_reserve(in->stacks, &in->stack_cap, in->stack_count + 1, sizeof(*in->stacks));
-	in->stacks[in->stack_count] = (struct tare_intern_stack){ (uint32_t)in->stack_frame_count, (uint32_t)count, hash };
+	TARE_APPEND(in->stacks, in->stack_count, in->stack_cap) =
+		(struct tare_intern_stack){ (uint32_t)in->stack_frame_count, (uint32_t)count, hash };
 	in->stack_frame_count += count;
-	in->stack_table.slots[at] = (uint32_t)++in->stack_count;
+	in->stack_table.slots[at] = (uint32_t)in->stack_count;
 	in->stack_table.count++;
 	return (uint32_t)in->stack_count - 1;
 }

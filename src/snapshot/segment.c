@@ -57,9 +57,8 @@ int tare_pickle_keep_block(struct tare_snapshot *s, const struct tare_pickle_fie
 	block.stack = tare_field_ref(s, f, TARE_KEY_FRAMES, TARE_PICKLE_IS_STACK, 0);
 	if (history && !block.stack)
 		block.stack = history->stack;
-	s->blocks = tare_array_reserve(s->blocks, &s->block_cap, s->block_count + 1, sizeof(*s->blocks));
-	s->blocks[s->block_count] = block;
-	*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BLOCK, .ref = (uint32_t)s->block_count++ };
+	TARE_APPEND(s->blocks, s->block_count, s->block_cap) = block;
+	*value = (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_BLOCK, .ref = (uint32_t)s->block_count - 1 };
 	return 0;
 }
 

@@ -15,9 +15,8 @@ static struct tare_pickle_value pool_of(struct tare_snapshot *s, int64_t a, int6
 		return value;
 	number = tare_map_put(&s->pool_numbers, (uint64_t)a << 32 | (uint64_t)b, &is_new);
 	if (is_new) {
-		s->pools = tare_array_reserve(s->pools, &s->pool_cap, s->pool_count + 1, sizeof(*s->pools));
-		s->pools[s->pool_count] = (struct tare_snapshot_pool){ a, b };
-		*number = s->pool_count++;
+		TARE_APPEND(s->pools, s->pool_count, s->pool_cap) = (struct tare_snapshot_pool){ a, b };
+		*number = s->pool_count - 1;
 	}
 	value.kind = TARE_PICKLE_IS_PAIR;
 	value.ref = (uint32_t)*number;

@@ -42,9 +42,8 @@ static bool find_names(struct names *names, const uint64_t *values, size_t n, si
 		if (is_new) {
 			if (names->word_nr == limit)
 				return false;
-			names->words = tare_array_reserve(names->words, &names->word_cap, names->word_nr + 1, sizeof(uint64_t));
 			*id = names->word_nr;
-			names->words[names->word_nr++] = values[i];
+			TARE_APPEND(names->words, names->word_nr, names->word_cap) = values[i];
 		}
 		names->ids[i] = (uint32_t)*id;
 	}

@@ -71,15 +71,14 @@ static size_t log_of(struct tare_store *s, struct tare_log_part *part)
 		tare_log_part_free(part);
 		return (size_t)(known - s->logs);
 	}
-	s->logs = tare_array_reserve(s->logs, &s->log_cap, s->log_nr + 1, sizeof(*s->logs));
-	s->logs[s->log_nr] = (struct tare_stored_log){ .part = *part, .first = (uint32_t)s->segment_nr };
-	return s->log_nr++;
+	TARE_APPEND(s->logs, s->log_nr, s->log_cap) =
+		(struct tare_stored_log){ .part = *part, .first = (uint32_t)s->segment_nr };
+	return s->log_nr - 1;
 }
 
 static void add_block(struct tare_stored_block **blocks, size_t *nr, size_t *cap, uint32_t segment, size_t entry)
 {
-	*blocks = tare_array_reserve(*blocks, cap, *nr + 1, sizeof(**blocks));
-	(*blocks)[(*nr)++] = (struct tare_stored_block){ segment, (uint32_t)entry };
+	TARE_APPEND(*blocks, *nr, *cap) = (struct tare_stored_block){ segment, (uint32_t)entry };
 }
 
 /* Which of the logs a number of this segment stands for. */
@@ -102,9 +101,8 @@ static bool find_number(const struct numbers *n, uint32_t number, size_t *log)
 static void add_number(struct numbers *n, uint32_t number, size_t log)
 {
 	n->number = tare_array_reserve(n->number, &n->number_cap, n->nr + 1, sizeof(uint32_t));
-	n->log = tare_array_reserve(n->log, &n->log_cap, n->nr + 1, sizeof(size_t));
 	n->number[n->nr] = number;
-	n->log[n->nr++] = log;
+	TARE_APPEND(n->log, n->nr, n->log_cap) = log;
 }
 
 /* A segment tells of each log twice, so that one damaged place does not cost a log. */

@@ -59,10 +59,9 @@ static void find_recordings(struct recordings *out, const char *folder)
 		if (len < 6 || strcmp(entry->d_name + len - 5, ".tare") != 0)
 			continue;
 		tare_str_addf(&path, "%s/%s", folder, entry->d_name);
-		out->paths = tare_array_reserve(out->paths, &out->cap, out->count + 1, sizeof(*out->paths));
 		out->bytes += tare_disk_bytes(path.data);
 		read_description(out, path.data);
-		out->paths[out->count++] = tare_str_steal(&path);
+		TARE_APPEND(out->paths, out->count, out->cap) = tare_str_steal(&path);
 	}
 	if (dir)
 		closedir(dir);

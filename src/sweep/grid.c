@@ -83,9 +83,8 @@ static struct factor *add_factor(struct parse *p)
 
 static const char **add_row(struct parse *p, struct factor *f)
 {
-	f->rows = tare_array_reserve(f->rows, &f->row_cap, f->row_nr + 1, sizeof(*f->rows));
-	f->rows[f->row_nr] = tare_arena_alloc(&p->grid->memory, f->param_nr * sizeof(char *));
-	return f->rows[f->row_nr++];
+	return TARE_APPEND(f->rows, f->row_nr, f->row_cap) =
+	           tare_arena_alloc(&p->grid->memory, f->param_nr * sizeof(char *));
 }
 
 /* Refuses a row that the factor has already: it would be measured twice under one name. */

@@ -21,9 +21,8 @@ static struct tare_sum *sum_of(struct tare_sums *s, const struct tare_row *row)
 	for (size_t i = 0; i < s->count; i++)
 		if (s->rows[i].account == row->account && s->rows[i].elastic == row->elastic && !strcmp(s->rows[i].part, part))
 			return &s->rows[i];
-	s->rows = tare_array_reserve(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
-	s->rows[s->count] = (struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic };
-	return &s->rows[s->count++];
+	return TARE_ADD(s->rows, s->count, s->cap,
+	                (struct tare_sum){ .account = row->account, .part = part, .elastic = row->elastic });
 }
 
 void tare_sums_build(struct tare_sums *out, const struct tare_device_ledger *device)

@@ -46,8 +46,7 @@ static void want(struct tare_finder *f, const char *path)
 		return;
 	follow = known(f, &st);
 	if (!follow) {
-		f->items = tare_array_reserve(f->items, &f->cap, f->count + 1, sizeof(*f->items));
-		follow = f->items[f->count++] = tare_follow_new(path);
+		follow = TARE_APPEND(f->items, f->count, f->cap) = tare_follow_new(path);
 		follow->is_brief = f->is_brief;
 	}
 	follow->is_wanted = true;

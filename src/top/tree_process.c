@@ -77,9 +77,7 @@ struct items {
 
 static struct item *add_item(struct items *items, struct item item)
 {
-	items->list = tare_array_reserve(items->list, &items->cap, items->count + 1, sizeof(*items->list));
-	items->list[items->count] = item;
-	return &items->list[items->count++];
+	return TARE_ADD(items->list, items->count, items->cap, item);
 }
 
 /* A pid that is not here is of a process that cannot be told from one that a recording has: it is among the others. */

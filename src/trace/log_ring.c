@@ -48,9 +48,7 @@ static uint8_t *copy_lane(const struct ring *ring, uint32_t index, uint64_t from
 
 static struct tare_log_lane *add_lane(struct tare_log *log, uint32_t index)
 {
-	log->lanes = tare_array_reserve(log->lanes, &log->lane_cap, log->lane_nr + 1, sizeof(*log->lanes));
-	log->lanes[log->lane_nr] = (struct tare_log_lane){ .index = index };
-	return &log->lanes[log->lane_nr++];
+	return TARE_ADD(log->lanes, log->lane_nr, log->lane_cap, (struct tare_log_lane){ .index = index });
 }
 
 static struct tare_rec_lost lost_of(const struct tare_lane *lane)

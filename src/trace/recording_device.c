@@ -95,8 +95,7 @@ static void map_ordinal(struct tare_rprocess *p, int ordinal, struct tare_device
 		is_known |= p->devices[i].device == device;
 	}
 	device->program_nr += public->role == TARE_ROLE_PROGRAM && !is_known;
-	p->devices = tare_array_reserve(p->devices, &p->device_cap, (size_t) public->device_nr + 1, sizeof(*p->devices));
-	p->devices[public->device_nr++] = (struct tare_process_device){ ordinal, device };
+	TARE_APPEND(p->devices, public->device_nr, p->device_cap) = (struct tare_process_device){ ordinal, device };
 	public->devices = p->devices;
 }
 

@@ -18,9 +18,7 @@ static void give_symbols(struct tare_recording *r)
 
 		if (!p)
 			continue;
-		p->symbols =
-			tare_array_reserve(p->symbols, &p->symbol_cap, (size_t)p->public.symbol_nr + 1, sizeof(*p->symbols));
-		p->symbols[p->public.symbol_nr++] = from->symbol;
+		TARE_APPEND(p->symbols, p->public.symbol_nr, p->symbol_cap) = from->symbol;
 	}
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];

@@ -19,10 +19,8 @@ enum { FILE_MAX = 1 << 20 };
 
 static struct tare_budget_limit *add(struct tare_budget *b, struct tare_budget_limit limit)
 {
-	b->limits = tare_array_reserve(b->limits, &b->cap, b->nr + 1, sizeof(*b->limits));
 	limit.device = -1;
-	b->limits[b->nr] = limit;
-	return &b->limits[b->nr++];
+	return TARE_ADD(b->limits, b->nr, b->cap, limit);
 }
 
 static const char *strip(struct tare_arena *arena, const char *text, size_t len)

@@ -53,9 +53,7 @@ static struct tare_by_row *group_of(struct tare_by_rows *out, size_t start, cons
 	for (size_t i = start; i < out->count; i++)
 		if (!strcmp(out->rows[i].label, label) && (by != TARE_BY_PROCESS || out->rows[i].pid == pid))
 			return &out->rows[i];
-	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_by_row){ .label = label, .pid = pid };
-	return &out->rows[out->count++];
+	return TARE_ADD(out->rows, out->count, out->cap, (struct tare_by_row){ .label = label, .pid = pid });
 }
 
 static int64_t weight(const struct tare_by_row *row)

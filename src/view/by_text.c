@@ -53,9 +53,8 @@ static size_t collect(struct line **lines, const struct tare_columns *c, const s
 			}
 			if (is_known)
 				continue;
-			*lines = tare_array_reserve(*lines, &cap, count + 1, sizeof(**lines));
 			first = cell_of(c, all, 0, group);
-			(*lines)[count++] = (struct line){ group, first ? first->bytes : 0, largest };
+			TARE_APPEND(*lines, count, cap) = (struct line){ group, first ? first->bytes : 0, largest };
 		}
 	return count;
 }

@@ -74,9 +74,7 @@ static struct tare_diff_total *total_of(struct tare_diff *d, const struct tare_d
 
 static struct tare_diff_total *add_total(struct tare_diff *d, const struct tare_diff_place *place)
 {
-	d->totals = tare_array_reserve(d->totals, &d->total_cap, d->total_nr + 1, sizeof(*d->totals));
-	d->totals[d->total_nr] = (struct tare_diff_total){ .place = place };
-	return &d->totals[d->total_nr++];
+	return TARE_ADD(d->totals, d->total_nr, d->total_cap, (struct tare_diff_total){ .place = place });
 }
 
 static void take(struct tare_diff *d, struct tare_diff_total *t, size_t i, int *places)

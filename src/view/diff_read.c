@@ -8,9 +8,8 @@
 
 static int add_place(struct tare_diff_side *s, struct tare_diff_place place)
 {
-	s->places = tare_array_reserve(s->places, &s->place_cap, s->place_nr + 1, sizeof(*s->places));
-	s->places[s->place_nr] = place;
-	return (int)s->place_nr++;
+	TARE_APPEND(s->places, s->place_nr, s->place_cap) = place;
+	return (int)(s->place_nr - 1);
 }
 
 static int find_place(const struct tare_diff_side *s, int64_t index)

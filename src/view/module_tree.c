@@ -165,9 +165,7 @@ static struct tare_module_class *class_named(struct tare_module_classes *out, co
 	for (size_t i = 0; i < out->count; i++)
 		if (!strcmp(out->items[i].name, name))
 			return &out->items[i];
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count] = (struct tare_module_class){ .name = name };
-	return &out->items[out->count++];
+	return TARE_ADD(out->items, out->count, out->cap, (struct tare_module_class){ .name = name });
 }
 
 TARE_COMPARATOR(by_bytes, struct tare_module_class, TARE_FALLING(own.bytes) TARE_ALPHABETIC(name))

@@ -40,9 +40,8 @@ static int number_of(struct texts *t, const char *text, bool *is_new)
 	uint64_t *number = tare_strmap_put(&t->numbers, text, &fresh);
 
 	if (fresh) {
-		t->items = tare_array_reserve(t->items, &t->cap, t->nr + 1, sizeof(*t->items));
-		t->items[t->nr] = text;
-		*number = t->nr++;
+		TARE_APPEND(t->items, t->nr, t->cap) = text;
+		*number = t->nr - 1;
 	}
 	if (is_new)
 		*is_new = fresh;

@@ -20,14 +20,13 @@ static struct tare_pool_group *group_of(struct tare_pool_groups *out, const stru
 	for (size_t i = 0; i < out->count; i++)
 		if (is_alike(&out->items[i], s))
 			return &out->items[i];
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count] = (struct tare_pool_group){ .pid = s->pid,
-		                                               .generation = s->generation,
-		                                               .is_expandable = s->is_expandable,
-		                                               .is_trial = s->is_trial,
-		                                               .is_of_graph = s->is_of_graph,
-		                                               .graph_pool = s->graph_pool };
-	return &out->items[out->count++];
+	return TARE_ADD(out->items, out->count, out->cap,
+	                (struct tare_pool_group){ .pid = s->pid,
+	                                          .generation = s->generation,
+	                                          .is_expandable = s->is_expandable,
+	                                          .is_trial = s->is_trial,
+	                                          .is_of_graph = s->is_of_graph,
+	                                          .graph_pool = s->graph_pool });
 }
 
 static void find_graphs(struct tare_pool_group *g, const struct tare_ledger *ledger)

@@ -35,9 +35,7 @@ static enum tare_rank_part part_of(enum tare_account account)
 static struct tare_rank_row *add_row(struct tare_rank_rows *out, const struct tare_rank_ledger *rank,
                                      const struct tare_device_ledger *device)
 {
-	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_rank_row){ .rank = rank, .device = device };
-	return &out->rows[out->count++];
+	return TARE_ADD(out->rows, out->count, out->cap, (struct tare_rank_row){ .rank = rank, .device = device });
 }
 
 /* False: the rank has nothing on that device. */

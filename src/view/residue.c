@@ -75,9 +75,8 @@ static struct tare_residue_row *row_of(struct tare_residue_rows *out, enum tare_
 	for (size_t i = 0; i < out->count; i++)
 		if (out->rows[i].kind == kind && !strcmp(out->rows[i].label, label))
 			return &out->rows[i];
-	out->rows = tare_array_reserve(out->rows, &out->cap, out->count + 1, sizeof(*out->rows));
-	out->rows[out->count] = (struct tare_residue_row){ .kind = kind, .label = label, .whose = whose };
-	return &out->rows[out->count++];
+	return TARE_ADD(out->rows, out->count, out->cap,
+	                (struct tare_residue_row){ .kind = kind, .label = label, .whose = whose });
 }
 
 static bool is_kept(const char *category)

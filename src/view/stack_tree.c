@@ -177,8 +177,7 @@ static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, i
 
 		while (next < end && !compare_text(shown_frame(&t->items[next], depth, true), text))
 			next++;
-		*out = tare_array_reserve(*out, &cap, count + 1, sizeof(**out));
-		(*out)[count++] = make_group(t, first, next);
+		TARE_APPEND(*out, count, cap) = make_group(t, first, next);
 		first = next;
 	}
 	if (count)

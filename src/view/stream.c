@@ -23,10 +23,8 @@ static struct tare_stream_group *group_of(struct tare_stream_groups *out, const 
 	for (size_t i = out->count; i-- > 0;)
 		if (is_alike(&out->items[i], s))
 			return &out->items[i];
-	out->items = tare_array_reserve(out->items, &out->cap, out->count + 1, sizeof(*out->items));
-	out->items[out->count] =
-		(struct tare_stream_group){ .stream = s->stream, .pid = s->pid, .generation = s->generation };
-	return &out->items[out->count++];
+	return TARE_ADD(out->items, out->count, out->cap,
+	                (struct tare_stream_group){ .stream = s->stream, .pid = s->pid, .generation = s->generation });
 }
 
 static int order(enum tare_stream_kind kind)

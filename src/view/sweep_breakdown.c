@@ -63,9 +63,7 @@ static struct row *row_of(struct breakdown *b, const struct tare_summary_part *p
 	for (size_t i = 0; i < b->row_nr; i++)
 		if (!strcmp(b->rows[i].account, part->account) && !strcmp(b->rows[i].part, part->part))
 			return &b->rows[i];
-	b->rows = tare_array_reserve(b->rows, &b->row_cap, b->row_nr + 1, sizeof(*b->rows));
-	b->rows[b->row_nr] = (struct row){ .account = part->account, .part = part->part };
-	return &b->rows[b->row_nr++];
+	return TARE_ADD(b->rows, b->row_nr, b->row_cap, (struct row){ .account = part->account, .part = part->part });
 }
 
 TARE_COMPARATOR(by_size, struct row, TARE_FALLING(most) TARE_ALPHABETIC(account))

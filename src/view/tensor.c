@@ -123,9 +123,7 @@ static struct group *group_of(struct groups *g, const struct tare_tensor_row *t)
 	for (; i-- > 0 && g->count - i <= LOOK_BACK && g->items[i].first->bytes == t->bytes;)
 		if (is_alike(g->items[i].first, t))
 			return &g->items[i];
-	g->items = tare_array_reserve(g->items, &g->cap, g->count + 1, sizeof(*g->items));
-	g->items[g->count] = (struct group){ .first = t };
-	return &g->items[g->count++];
+	return TARE_ADD(g->items, g->count, g->cap, (struct group){ .first = t });
 }
 
 /* The largest first; those of one size in the order of the rows. */

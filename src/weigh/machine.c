@@ -187,9 +187,8 @@ static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_proc
 			continue;
 		place = tare_map_put(&at, (uint64_t)p->uid, &is_new);
 		if (is_new) {
-			m->users = tare_array_reserve(m->users, &m->user_cap, m->user_count + 1, sizeof(*m->users));
 			*place = m->user_count;
-			m->users[m->user_count++] =
+			TARE_APPEND(m->users, m->user_count, m->user_cap) =
 				(struct tare_weigh_user){ .name = tare_arena_strdup(&m->arena, p->user), .uid = p->uid };
 		}
 		m->users[*place].processes++;

@@ -35,9 +35,8 @@ static struct tare_weigh_row *row_of(struct rows *rows, struct tare_weigh_place 
 		tare_row_path_add(&path, place.row);
 	at = tare_strmap_put(&rows->at, tare_str_text(&path), &is_new);
 	if (is_new) {
-		p->rows = tare_array_reserve(p->rows, &p->cap, p->count + 1, sizeof(*p->rows));
 		*at = p->count;
-		p->rows[p->count++] = (struct tare_weigh_row){
+		TARE_APPEND(p->rows, p->count, p->cap) = (struct tare_weigh_row){
 			.kind = place.kind,
 			.path = tare_arena_strdup(rows->arena, tare_str_text(&path)),
 			.name = tare_arena_strdup(rows->arena, place.row ? place.row : ""),

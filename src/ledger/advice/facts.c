@@ -47,10 +47,7 @@ static void note_stream(struct tare_fold *f, const struct tare_step *s, int cont
 		if (facts->streams[i].owner == s->owner)
 			use = &facts->streams[i];
 	if (!use) {
-		facts->streams =
-			tare_array_reserve(facts->streams, &facts->stream_cap, facts->stream_nr + 1, sizeof(*facts->streams));
-		use = &facts->streams[facts->stream_nr++];
-		*use = (struct stream_use){ .owner = s->owner };
+		use = TARE_ADD(facts->streams, facts->stream_nr, facts->stream_cap, (struct stream_use){ .owner = s->owner });
 	}
 	use->count += count;
 	use->bytes += bytes;
@@ -61,9 +58,8 @@ static void note_module(struct tare_fold *f, const struct tare_step *s, int cont
 {
 	struct tare_facts *facts = facts_of(f, context);
 
-	facts->modules =
-		tare_array_reserve(facts->modules, &facts->module_cap, facts->module_nr + 1, sizeof(*facts->modules));
-	facts->modules[facts->module_nr++] = (struct module_use){ .handle = s->handle, .bytes = bytes, .at = s->end };
+	TARE_APPEND(facts->modules, facts->module_nr, facts->module_cap) =
+		(struct module_use){ .handle = s->handle, .bytes = bytes, .at = s->end };
 }
 
 /*

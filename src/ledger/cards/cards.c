@@ -87,10 +87,8 @@ static struct tare_refusal_fold *refusal_of(struct tare_card_fold *card, uint64_
 	for (size_t i = 0; i < card->refusal_nr; i++)
 		if (card->refusals[i].owner == owner && !strcmp(card->refusals[i].api, api))
 			return &card->refusals[i];
-	card->refusals =
-		tare_array_reserve(card->refusals, &card->refusal_cap, card->refusal_nr + 1, sizeof(*card->refusals));
-	card->refusals[card->refusal_nr] = (struct tare_refusal_fold){ .owner = owner, .api = api };
-	return &card->refusals[card->refusal_nr++];
+	return TARE_ADD(card->refusals, card->refusal_nr, card->refusal_cap,
+	                (struct tare_refusal_fold){ .owner = owner, .api = api });
 }
 
 static void add(struct tare_refusal_fold *r, uint64_t bytes, uint64_t missing, int64_t t)

@@ -275,9 +275,8 @@ struct tare_origin tare_fold_origin(struct tare_fold *f, struct tare_process_fol
 	if (is_new) {
 		struct tare_origin origin = { owner_of_event(f, e), site_of(f, p, e) };
 
-		f->origins = tare_array_reserve(f->origins, &f->origin_cap, f->origin_nr + 1, sizeof(*f->origins));
-		f->origins[f->origin_nr] = origin;
-		*tare_map_get(&p->origin_of, key) = f->origin_nr++;
+		*tare_map_get(&p->origin_of, key) = f->origin_nr;
+		TARE_APPEND(f->origins, f->origin_nr, f->origin_cap) = origin;
 		return origin;
 	}
 	return f->origins[*known];

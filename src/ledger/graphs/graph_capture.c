@@ -55,10 +55,8 @@ static void add_part(struct tare_graph_now *now, uint64_t owner, int64_t bytes)
 
 	while (i < now->owner_nr && now->owners[i].owner != owner)
 		i++;
-	if (i == now->owner_nr) {
-		now->owners = tare_array_reserve(now->owners, &now->owner_cap, i + 1, sizeof(*now->owners));
-		now->owners[now->owner_nr++] = (struct tare_graph_owner){ .owner = owner };
-	}
+	if (i == now->owner_nr)
+		TARE_APPEND(now->owners, now->owner_nr, now->owner_cap) = (struct tare_graph_owner){ .owner = owner };
 	now->owners[i].bytes += bytes;
 }
 

@@ -30,9 +30,8 @@ static struct tare_pending_graph_record *add_pending(struct tare_pending_graph_r
 		memmove(w->items, w->items + WORDS_MAX / 2, WORDS_MAX / 2 * sizeof(*w->items));
 		w->count = WORDS_MAX / 2;
 	}
-	w->items = tare_array_reserve(w->items, &w->cap, w->count + 1, sizeof(*w->items));
-	w->items[w->count] = (struct tare_pending_graph_record){ .process = e->process->index, .at_ns = e->at_ns };
-	return &w->items[w->count++];
+	return TARE_ADD(w->items, w->count, w->cap,
+	                (struct tare_pending_graph_record){ .process = e->process->index, .at_ns = e->at_ns });
 }
 
 void tare_graphs_said(struct tare_graphs_part *part, const struct tare_event *e)
@@ -142,9 +141,7 @@ static void begin_capture(struct tare_graphs_part *part, struct tare_fold *f, co
 	now->row.stream = s->handle;
 	tare_capture_pool(part, s, now);
 	a->changes_graphs = true;
-	part->capturing =
-		tare_array_reserve(part->capturing, &part->capturing_cap, part->capturing_nr + 1, sizeof(*part->capturing));
-	part->capturing[part->capturing_nr++] = a->graph;
+	TARE_APPEND(part->capturing, part->capturing_nr, part->capturing_cap) = a->graph;
 }
 
 static void end_capture(struct tare_graphs_part *part, struct tare_fold *f, const struct tare_step *s,

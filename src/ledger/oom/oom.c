@@ -28,9 +28,7 @@ static struct tare_oom_fold *first_of(struct tare_oom_part *t, const struct tare
 			t->items[i].count++;
 			return NULL;
 		}
-	t->items = tare_array_reserve(t->items, &t->cap, t->count + 1, sizeof(*t->items));
-	t->items[t->count] = *like;
-	return &t->items[t->count++];
+	return TARE_ADD(t->items, t->count, t->cap, *like);
 }
 
 static bool is_of_caller(const struct tare_oom_refused *r, int process, uint32_t tid)

@@ -16,9 +16,7 @@ static struct tare_paused *state_of(struct tare_pauses_part *p, const char *fold
 	for (size_t i = 0; i < p->paused_nr; i++)
 		if (!strcmp(p->paused[i].folder, folder))
 			return &p->paused[i];
-	p->paused = tare_array_reserve(p->paused, &p->paused_cap, p->paused_nr + 1, sizeof(*p->paused));
-	p->paused[p->paused_nr] = (struct tare_paused){ .folder = folder, .since = -1 };
-	return &p->paused[p->paused_nr++];
+	return TARE_ADD(p->paused, p->paused_nr, p->paused_cap, (struct tare_paused){ .folder = folder, .since = -1 });
 }
 
 static bool is_any_paused(const struct tare_pauses_part *p)

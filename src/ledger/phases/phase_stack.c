@@ -15,13 +15,11 @@ static uint64_t range_key(int process, uint8_t source, uint64_t id)
 
 int tare_phase_new_frame(struct tare_phases_part *phases, const struct tare_fold *f)
 {
-	phases->frames =
-		tare_array_reserve(phases->frames, &phases->frame_cap, phases->frame_nr + 1, sizeof(*phases->frames));
-	phases->frames[phases->frame_nr] = (struct tare_phase_frame){
+	TARE_APPEND(phases->frames, phases->frame_nr, phases->frame_cap) = (struct tare_phase_frame){
 		.below = -1,
 		.levels = tare_xcalloc((size_t)f->device_nr + 1, sizeof(struct tare_phase_level)),
 	};
-	return (int)phases->frame_nr++;
+	return (int)(phases->frame_nr - 1);
 }
 
 void tare_phase_link_other(struct tare_phases_part *phases, int frame)

@@ -77,11 +77,10 @@ static void add_host(const struct tare_fold *f, const struct tare_device_fold *d
 
 		if (d->index >= p->on_device_nr || !p->on_device[d->index])
 			continue;
-		*parts = tare_array_reserve(*parts, cap, *count + 1, sizeof(**parts));
-		(*parts)[(*count)++] = (struct part){ .process = changes[i].process,
-			                                  .site = changes[i].site,
-			                                  .host_anon = changes[i].anon,
-			                                  .host_file = changes[i].file };
+		TARE_APPEND(*parts, *count, *cap) = (struct part){ .process = changes[i].process,
+			                                               .site = changes[i].site,
+			                                               .host_anon = changes[i].anon,
+			                                               .host_file = changes[i].file };
 	}
 	free(changes);
 }

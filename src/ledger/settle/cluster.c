@@ -56,9 +56,8 @@ static struct tare_thread_end *thread_of(struct tare_device_fold *d, const struc
 	for (size_t i = 0; i < d->thread_nr; i++)
 		if (is_of(&d->threads[i], s))
 			return &d->threads[i];
-	d->threads = tare_array_reserve(d->threads, &d->thread_cap, d->thread_nr + 1, sizeof(*d->threads));
-	d->threads[d->thread_nr] = (struct tare_thread_end){ .process = s->process, .tid = thread_id(s), .last = SIZE_MAX };
-	return &d->threads[d->thread_nr++];
+	return TARE_ADD(d->threads, d->thread_nr, d->thread_cap,
+	                (struct tare_thread_end){ .process = s->process, .tid = thread_id(s), .last = SIZE_MAX });
 }
 
 /*

@@ -37,9 +37,8 @@ static bool is_one_expected(const struct tare_fold *f, const struct tare_device_
 
 static int add_other(struct tare_device_fold *d, uint32_t pid)
 {
-	d->others = tare_array_reserve(d->others, &d->other_cap, d->other_nr + 1, sizeof(*d->others));
-	d->others[d->other_nr] = (struct tare_other_process){ .pid = pid, .bucket = -1 };
-	return (int)d->other_nr++;
+	TARE_APPEND(d->others, d->other_nr, d->other_cap) = (struct tare_other_process){ .pid = pid, .bucket = -1 };
+	return (int)(d->other_nr - 1);
 }
 
 int tare_other_process_find(struct tare_device_fold *d, uint32_t pid)

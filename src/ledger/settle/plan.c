@@ -137,9 +137,8 @@ static void keep_best(struct ways *ways, size_t most)
 
 static uint32_t add_node(struct plan *p, uint32_t before, uint32_t item, size_t at)
 {
-	p->nodes = tare_array_reserve(p->nodes, &p->node_cap, p->node_nr + 1, sizeof(*p->nodes));
-	p->nodes[p->node_nr] = (struct node){ before, item, at };
-	return (uint32_t)p->node_nr++;
+	TARE_APPEND(p->nodes, p->node_nr, p->node_cap) = (struct node){ before, item, at };
+	return (uint32_t)(p->node_nr - 1);
 }
 
 static void follow(struct plan *p, uint32_t from, const struct tare_plan_stretch *s, const struct tare_plan_set *must)

@@ -177,10 +177,9 @@ static void map(struct tare_fold *f, const struct tare_step *s, struct tare_appl
 	tare_asleep_forget(f, s->process, s->handle, s->asked, true);
 	if (*known & 1)
 		tare_fold_import_size(f, (int)(*known >> 1), (int64_t)s->asked);
-	f->mappings = tare_array_reserve(f->mappings, &f->mapping_cap, f->mapping_nr + 1, sizeof(*f->mappings));
-	m = &f->mappings[f->mapping_nr];
-	*m = (struct tare_mapping){ s->handle, s->asked, *known, s->process, a->capture };
-	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr++;
+	*tare_map_put(&f->processes[s->process]->mapped, s->handle, NULL) = f->mapping_nr;
+	m = TARE_ADD(f->mappings, f->mapping_nr, f->mapping_cap,
+	             (struct tare_mapping){ s->handle, s->asked, *known, s->process, a->capture });
 	if (!(*known & 1) && tare_fold_tensor_is_segment(f, f->physicals[*known >> 1].bucket))
 		tare_fold_segment_add(f, f->physicals[*known >> 1].bucket, m->at, m->bytes, m->graph);
 }

@@ -21,9 +21,7 @@ static struct tare_pool_sums *sums_of(struct tare_pool_list *l, uint64_t pool)
 	for (size_t i = l->count; i-- > 0;)
 		if (l->items[i].pool == pool)
 			return &l->items[i];
-	l->items = tare_array_reserve(l->items, &l->cap, l->count + 1, sizeof(*l->items));
-	l->items[l->count] = (struct tare_pool_sums){ .pool = pool };
-	return &l->items[l->count++];
+	return TARE_ADD(l->items, l->count, l->cap, (struct tare_pool_sums){ .pool = pool });
 }
 
 void tare_fold_category_add(const struct tare_fold *f, struct tare_pool_list *l, const struct tare_known_block *b,

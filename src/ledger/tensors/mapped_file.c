@@ -59,8 +59,8 @@ static size_t collect(const struct tare_fold *f, enum tare_moment m, struct mapp
 		while (f->processes[i] && (b = tare_block_walk_next(&walk))) {
 			if (!(b->flags & TARE_TENSOR_MAPPED))
 				continue;
-			*out = tare_array_reserve(*out, &cap, count + 1, sizeof(**out));
-			(*out)[count++] = (struct mapped){ (uint64_t)tare_block_walk_known(&walk, b).facts.booked, b };
+			TARE_APPEND(*out, count, cap) =
+				(struct mapped){ (uint64_t)tare_block_walk_known(&walk, b).facts.booked, b };
 		}
 	}
 	if (count)

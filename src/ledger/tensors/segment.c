@@ -143,9 +143,7 @@ static void keep(struct tare_device_fold *d, const struct tare_segment *s)
 
 static void show(struct tare_segment **out, size_t *count, size_t *cap, const struct tare_segment *s)
 {
-	*out = tare_array_reserve(*out, cap, *count + 1, sizeof(**out));
-	(*out)[*count] = *s;
-	(*out)[(*count)++].live = 0;
+	TARE_ADD(*out, *count, *cap, *s)->live = 0;
 }
 
 size_t tare_fold_segments_at(const struct tare_fold *f, const struct tare_device_fold *d, enum tare_moment m,

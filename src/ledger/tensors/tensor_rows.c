@@ -124,9 +124,7 @@ static void note_retained(struct rows *r, const struct tare_known_block *known)
 	struct retained *of;
 
 	if (!*place) {
-		r->retained_of =
-			tare_array_reserve(r->retained_of, &r->retained_cap, r->retained_nr + 1, sizeof(*r->retained_of));
-		r->retained_of[r->retained_nr++] = (struct retained){ site, 0, 0 };
+		TARE_APPEND(r->retained_of, r->retained_nr, r->retained_cap) = (struct retained){ site, 0, 0 };
 		*place = r->retained_nr;
 	}
 	of = &r->retained_of[*place - 1];
@@ -149,10 +147,9 @@ static void add_as(struct rows *r, const struct tare_known_block *known, int dev
 		note_retained(r, known);
 	if (f->without_tensors)
 		return;
-	r->items = tare_array_reserve(r->items, &r->cap, r->count + 1, sizeof(*r->items));
 	r->keys = tare_array_reserve(r->keys, &r->key_cap, r->count + 1, sizeof(*r->keys));
 	r->keys[r->count] = (struct key){ bytes_of(known), b->born_ns, name, b->site, (uint32_t)r->count };
-	r->items[r->count++] = (struct tare_tensor_row){
+	TARE_APPEND(r->items, r->count, r->cap) = (struct tare_tensor_row){
 		.name = name_of(r, name),
 		.shape = shape_of(r, facts->shape),
 		.line = b->site ? text_of(r, b->site, true) : NULL,

@@ -90,9 +90,8 @@ static RARELY uint32_t look_up(struct tare_work *w, uint32_t tid)
 	uint64_t *place = tare_map_put(&w->of_tid, tid, &is_new);
 
 	if (is_new) {
-		w->workers = tare_array_reserve(w->workers, &w->cap, w->count + 1, sizeof(*w->workers));
-		w->workers[w->count] = (struct tare_worker){ .tid = tid };
-		*place = w->count++;
+		TARE_APPEND(w->workers, w->count, w->cap) = (struct tare_worker){ .tid = tid };
+		*place = w->count - 1;
 	}
 	w->last = (uint32_t)*place + 1;
 	return w->last - 1;
