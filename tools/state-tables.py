@@ -9,59 +9,20 @@ import re
 import sys
 from pathlib import Path
 
+import c_structs
+
 # What a pointer points to that is no part of the state, and by which number state/state.c finds it again.
 OTHERS = {"tare_process": "PROCESS", "tare_device": "DEVICE", "tare_line_stack": "PYTHON", "tare_stack": "STACK"}
 
 WORDS = re.compile(r"(TARE_NOT_SAVED|TARE_ONLY_FREED|TARE_SAVED_ONE|TARE_SAVED_AS_MANY|TARE_SAVED_BY_STATE)\s*(?:\((\w+)\))?\s+")
-TYPE = re.compile(r"(?:const\s+)?((?:struct|enum|unsigned)\s+\w+|\w+)\b(?:\s+const\b)?")
-NAME = re.compile(r"(?P<stars>[\s*]*)(?:\(\s*\*\s*(?P<row>\w+)\s*\)|(?P<name>\w+))\s*(?P<dims>(?:\[[^]]*\]\s*)*)$")
-
-
-class Field:
-    def __init__(self, of, word, arg, type_, text):
-        found = NAME.match(text)
-        if not found:
-            sys.exit(f"struct {of}: `{text}` is no field that tools/state-tables.py understands")
-        self.of, self.word, self.arg = of, word, arg
-        self.struct = type_.split()[1] if type_.startswith("struct ") else None
-        self.is_text = type_ == "char"
-        self.name = found["name"] or found["row"]
-        self.stars = found["stars"].count("*") + bool(found["row"])
-        self.dims = 0 if found["row"] else found["dims"].count("[")
-
-
-def body_at(text, start):
-    """What stands in the braces that open at `start`, without those inside."""
-    depth, body = 0, ""
-    for char in text[start:]:
-        depth += {"{": 1, "}": -1}.get(char, 0)
-        if depth == 0:
-            return body
-        if depth == 2 and char == "{" and body.rstrip().endswith("struct"):
-            body += " without_a_name "
-        if depth == 1 and char not in "{}":
-            body += char
-    sys.exit("braces do not match")
-
-
-def fields_of(name, body):
-    for statement in filter(None, (part.strip() for part in body.split(";"))):
-        word = WORDS.match(statement)
-        statement = statement[word.end():] if word else statement
-        type_ = TYPE.match(statement)
-        for text in statement[type_.end():].split(","):
-            yield Field(name, word and word[1], word and word[2], re.sub(r"\s+", " ", type_[1]), text)
 
 
 def read_structs(src):
     """Of each struct its header and what stands in its braces."""
     found, paths = {}, sorted((src / "ledger").rglob("*.h")) + list(src.glob("base/sorted.h"))
     for path in paths:
-        text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.S)
-        text = re.sub(r"^\s*#.*(?:\\\n.*)*$", "", text, flags=re.M)
-        for match in re.finditer(r"\bstruct (\w+)\s*\{", text):
-            if match[1] not in found:
-                found[match[1]] = (path, body_at(text, match.end() - 1))
+        for name, body in c_structs.structs_of(path):
+            found.setdefault(name, (path, body))
     parts = src / "ledger/parts/parts.def"
     names = re.findall(r"^\s*TARE_PART\((\w+)\)", parts.read_text(encoding="utf-8"), re.M)
     found["tare_parts"] = (src / "ledger/parts/parts.h", "".join(f"struct tare_{name}_part {name};" for name in names))
@@ -130,7 +91,7 @@ def table(name, known, roots, done, out):
         return
     if name not in known:
         sys.exit(f"no header of src/ledger declares struct {name}, which is saved")
-    fields = list(fields_of(name, known[name][1]))
+    fields = list(c_structs.fields_of(name, known[name][1], WORDS))
     for field in filter(is_in, fields):
         table(field.struct, known, roots, done, out)
     entries = {field.name: entry(field, {other.name for other in fields}) for field in fields}

@@ -15,11 +15,3 @@ void tare_extent_add(struct tare_extent_list *list, const struct tare_extent *ex
 	*own = *extent;
 	own->what = extent->what ? tare_xstrdup(extent->what) : NULL;
 }
-
-void tare_extent_list_free(struct tare_extent_list *list)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		free(list->items[i].what);
-	free(list->items);
-	*list = (struct tare_extent_list){ 0 };
-}

@@ -172,9 +172,3 @@ int tare_check_find(struct tare_check_source *source, struct tare_budget *budget
 	}
 	return rc;
 }
-
-void tare_check_source_free(struct tare_check_source *source)
-{
-	free(source->reports);
-	tare_arena_free(&source->arena);
-}

@@ -4,6 +4,7 @@
 #define TARE_CMD_CHECK_SOURCE_H
 
 #include "base/args.h"
+#include "base/owned.h"
 #include "view/budget.h"
 
 struct tare_check_report {
@@ -14,13 +15,13 @@ struct tare_check_report {
 
 struct tare_check_source {
 	const struct tare_operands *paths; /* recordings of one job */
-	struct tare_arena arena;
-	struct tare_check_report *reports;
+	TARE_OWNED struct tare_arena arena;
+	TARE_OWNED struct tare_check_report *reports;
 	size_t nr, cap;
 };
 
 /* Finds the figure of every limit. Returns 0, or what a recording, a baseline or a limit has against it. */
 int tare_check_find(struct tare_check_source *source, struct tare_budget *budget, struct tare_err *err);
-void tare_check_source_free(struct tare_check_source *source);
+TARE_FREES(tare_check_source_free, tare_check_source);
 
 #endif

@@ -59,14 +59,6 @@ void tare_doctor_add(struct tare_doctor *d, enum tare_doctor_status status, cons
 	TARE_APPEND(d->findings, d->count, d->cap) = (struct tare_doctor_finding){ status, check, tare_str_steal(&text) };
 }
 
-static void doctor_free(struct tare_doctor *d)
-{
-	for (size_t i = 0; i < d->count; i++)
-		free(d->findings[i].text);
-	free(d->findings);
-	*d = (struct tare_doctor){ 0 };
-}
-
 struct row {
 	const char *status, *check, *text;
 };
@@ -124,6 +116,6 @@ int tare_cmd_doctor(struct tare_cmd_call *c, void *options, struct tare_err *err
 	tare_cmd_begin(c, &e);
 	(tare_emit_is_for_people(&e) ? write_people : write_data)(&e, &d);
 	tare_emit_end(&e);
-	doctor_free(&d);
+	tare_doctor_free(&d);
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/emit.h"
 #include "base/err.h"
+#include "base/owned.h"
 #include "weigh/explain.h"
 
 /* A row that can be a part of a difference. */
@@ -24,9 +25,9 @@ struct tare_explain {
 	/* Of recordings: the most that each tool would have shown, and the most of what it would have shown once a second. */
 	bool has_course;
 	int64_t most[TARE_TOOL_NR], sampled[TARE_TOOL_NR]; /* TARE_FIGURE_NOT_KNOWN */
-	struct tare_explain_row *rows;
+	TARE_OWNED struct tare_explain_row *rows;
 	size_t count, cap;
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 };
 
 /* What somebody read. */
@@ -36,7 +37,7 @@ struct tare_explain_given {
 };
 
 void tare_explain_add(struct tare_explain *x, const char *path, int64_t bytes);
-void tare_explain_free(struct tare_explain *x);
+TARE_FREES(tare_explain_free, tare_explain);
 
 /* explain_live.c: a process that runs, or one of a copy below `root`. */
 int tare_explain_process(struct tare_explain *x, pid_t pid, const char *root, struct tare_err *err);

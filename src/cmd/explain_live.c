@@ -17,12 +17,6 @@ void tare_explain_add(struct tare_explain *x, const char *path, int64_t bytes)
 		(struct tare_explain_row){ tare_arena_strdup(&x->arena, path), bytes, false };
 }
 
-void tare_explain_free(struct tare_explain *x)
-{
-	free(x->rows);
-	tare_arena_free(&x->arena);
-}
-
 static void add_of_others(struct tare_explain *x, const char *path, int64_t bytes)
 {
 	size_t before = x->count;

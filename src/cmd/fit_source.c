@@ -163,13 +163,6 @@ int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct t
 	return rc;
 }
 
-void tare_fit_source_close(struct tare_fit_source *source)
-{
-	tare_series_free(&source->list);
-	tare_series_free(&source->failed);
-	tare_arena_free(&source->arena);
-}
-
 int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names, size_t *count,
                           struct tare_err *err)
 {

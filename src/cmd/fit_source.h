@@ -2,20 +2,21 @@
 #ifndef TARE_CMD_FIT_SOURCE_H
 #define TARE_CMD_FIT_SOURCE_H
 
+#include "base/owned.h"
 #include "fit/series.h"
 
 /* What tare fit and tare plan read: a table, a sweep's file, or a recording. */
 struct tare_fit_source {
 	bool is_table;
-	bool is_simulated;       /* of a GPU that is not there, in a run at least */
-	struct tare_arena arena; /* of the table */
+	bool is_simulated;                  /* of a GPU that is not there, in a run at least */
+	TARE_OWNED struct tare_arena arena; /* of the table */
 	struct tare_table table;
-	struct tare_series_list list;   /* else */
-	struct tare_series_list failed; /* of a sweep */
+	TARE_OWNED_BY(tare_series_free) struct tare_series_list list;   /* else */
+	TARE_OWNED_BY(tare_series_free) struct tare_series_list failed; /* of a sweep */
 };
 
 int tare_fit_source_open(struct tare_fit_source *out, const char *path, struct tare_err *err);
-void tare_fit_source_close(struct tare_fit_source *source);
+TARE_FREES(tare_fit_source_close, tare_fit_source);
 
 /* "a,b" → names in the arena; at most TARE_FIT_PARAMS_MAX. */
 int tare_fit_split_params(const char *text, struct tare_arena *arena, const char **names, size_t *count,

@@ -9,12 +9,6 @@
 
 #include <stdlib.h>
 
-void tare_whatif_pools_free(struct tare_whatif_pools *p)
-{
-	free(p->items);
-	free(p->captures);
-}
-
 static size_t add_pool(struct tare_whatif_pools *p, const struct tare_whatif_pool *pool)
 {
 	TARE_APPEND(p->items, p->count, p->cap) = *pool;

@@ -2,6 +2,7 @@
 #ifndef TARE_CMD_WHATIF_POOLS_H
 #define TARE_CMD_WHATIF_POOLS_H
 
+#include "base/owned.h"
 #include "snapshot/snapshot.h"
 #include "trace/event.h"
 
@@ -22,13 +23,13 @@ struct tare_whatif_capture {
 };
 
 struct tare_whatif_pools {
-	struct tare_whatif_pool *items;
+	TARE_OWNED struct tare_whatif_pool *items;
 	size_t count, cap;
-	struct tare_whatif_capture *captures;
+	TARE_OWNED struct tare_whatif_capture *captures;
 	size_t capture_count, capture_cap;
 };
 
-void tare_whatif_pools_free(struct tare_whatif_pools *p);
+TARE_FREES(tare_whatif_pools_free, tare_whatif_pools);
 /* A capture begins or ends, or a graph tells the id of its pool. */
 void tare_whatif_pools_event(struct tare_whatif_pools *p, const struct tare_event *e);
 /* The number of the pool from which a thread allocates now; 0: the default pool. */

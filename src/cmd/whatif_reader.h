@@ -3,6 +3,7 @@
 #ifndef TARE_CMD_WHATIF_READER_H
 #define TARE_CMD_WHATIF_READER_H
 
+#include "base/owned.h"
 #include "cmd/whatif_pools.h"
 #include "replay/trace.h"
 #include "trace/recording.h"
@@ -24,28 +25,30 @@ struct tare_whatif_waiting {
 
 /* Of one process on one GPU. */
 struct tare_whatif_allocator {
-	uint32_t device;          /* of the trace */
-	struct tare_map blocks;   /* address → size */
-	struct tare_map given_at; /* address → place in `given` */
-	struct tare_whatif_given *given;
+	uint32_t device;                     /* of the trace */
+	TARE_OWNED struct tare_map blocks;   /* address → size */
+	TARE_OWNED struct tare_map given_at; /* address → place in `given` */
+	TARE_OWNED struct tare_whatif_given *given;
 	size_t given_nr, given_cap;
-	struct tare_trace_ranges ranges;  /* what it has now; serial: place in `given` */
-	struct tare_whatif_waiting waits; /* PyTorch maps a range piece by piece, and tells of it at once */
+	TARE_OWNED struct tare_trace_ranges ranges; /* what it has now; serial: place in `given` */
+	struct tare_whatif_waiting waits;           /* PyTorch maps a range piece by piece, and tells of it at once */
 };
 
 struct tare_whatif_reader {
 	struct tare_trace *t;
 	struct tare_recording *recording;
-	struct tare_whatif_allocator *allocators;
+	TARE_OWNED_MANY(count) struct tare_whatif_allocator *allocators;
 	size_t count, cap;
-	struct tare_whatif_pools pools;
-	struct tare_map streams; /* process and thread → stream */
-	struct tare_map lines;   /* process and Python stack → number of the line */
-	uint64_t most;           /* events that are still read */
-	uint64_t split;          /* of struct tare_whatif_reading */
+	TARE_OWNED struct tare_whatif_pools pools;
+	TARE_OWNED struct tare_map streams; /* process and thread → stream */
+	TARE_OWNED struct tare_map lines;   /* process and Python stack → number of the line */
+	uint64_t most;                      /* events that are still read */
+	uint64_t split;                     /* of struct tare_whatif_reading */
 	struct tare_err *err;
 	int rc;
 };
+
+TARE_FREES(tare_whatif_reader_free, tare_whatif_reader);
 
 /* What the allocator has at the end: its segments, and the blocks and holes in them. */
 void tare_whatif_end(struct tare_whatif_reader *r, struct tare_whatif_allocator *a);

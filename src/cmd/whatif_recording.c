@@ -295,20 +295,6 @@ static void read_all(struct tare_whatif_reader *r)
 	}
 }
 
-static void free_reader(struct tare_whatif_reader *r)
-{
-	for (size_t i = 0; i < r->count; i++) {
-		tare_map_free(&r->allocators[i].blocks);
-		tare_map_free(&r->allocators[i].given_at);
-		free(r->allocators[i].given);
-		free(r->allocators[i].ranges.items);
-	}
-	free(r->allocators);
-	tare_whatif_pools_free(&r->pools);
-	tare_map_free(&r->streams);
-	tare_map_free(&r->lines);
-}
-
 int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording, const char *folder,
                           const struct tare_whatif_reading *reading, struct tare_err *err)
 {
@@ -325,6 +311,6 @@ int tare_whatif_recording(struct tare_trace *t, struct tare_recording *recording
 	if (!r.rc && !t->device_count)
 		r.rc = tare_err_set(err, TARE_E_NOT_FOUND, "%s: no process in it has blocks of PyTorch's on a GPU", folder);
 	rc = tare_trace_end(t, r.rc);
-	free_reader(&r);
+	tare_whatif_reader_free(&r);
 	return rc;
 }

@@ -496,20 +496,3 @@ void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted
 	else
 		next_cell(f, out);
 }
-
-void tare_fit_report_free(struct tare_fit_report *report)
-{
-	for (size_t i = 0; i < report->law_count; i++)
-		free(report->laws[i]);
-	for (size_t i = 0; i < report->finding_count; i++)
-		free(report->findings[i].text);
-	for (size_t i = 0; i < report->caution_count; i++)
-		free(report->cautions[i]);
-	free(report->laws);
-	free(report->cells);
-	free(report->findings);
-	free(report->cautions);
-	free(report->next);
-	free(report->next_why);
-	memset(report, 0, sizeof(*report));
-}

@@ -2,6 +2,7 @@
 #ifndef TARE_FIT_FIT_REPORT_H
 #define TARE_FIT_FIT_REPORT_H
 
+#include "base/owned.h"
 #include "fit/fit.h"
 
 /* What a fit says in words. */
@@ -18,21 +19,21 @@ enum tare_fit_finding_kind {
 struct tare_fit_finding {
 	const char *param;
 	enum tare_fit_finding_kind kind;
-	bool is_assumed; /* the parameter had two values, and any curve goes through two values */
-	double per_step; /* mean growth when the parameter grows by 1; of a number */
-	char *text;      /* a sentence without the dot */
+	bool is_assumed;       /* the parameter had two values, and any curve goes through two values */
+	double per_step;       /* mean growth when the parameter grows by 1; of a number */
+	TARE_OWNED char *text; /* a sentence without the dot */
 };
 
 struct tare_fit_report {
-	char **laws;   /* as laws.count: "69 MiB + 0.31 MiB × seq × batch" */
-	size_t *cells; /* cells in which each law is the greatest */
+	TARE_OWNED char **laws;   /* as laws.count: "69 MiB + 0.31 MiB × seq × batch" */
+	TARE_OWNED size_t *cells; /* cells in which each law is the greatest */
 	size_t law_count;
-	struct tare_fit_finding *findings;
+	TARE_OWNED struct tare_fit_finding *findings;
 	size_t finding_count;
-	char **cautions; /* sentences: where data are too few, and what is assumed */
+	TARE_OWNED char **cautions; /* sentences: where data are too few, and what is assumed */
 	size_t caution_count, caution_cap;
-	char *next; /* the cell to run next: "d_model=1024 layers=8", or NULL */
-	char *next_why;
+	TARE_OWNED char *next; /* the cell to run next: "d_model=1024 layers=8", or NULL */
+	TARE_OWNED char *next_why;
 };
 
 /* The unit of the target, for texts. */
@@ -45,7 +46,7 @@ struct tare_unit tare_unit_of(const struct tare_problem *p);
 void tare_unit_add(const struct tare_unit *unit, double v, struct tare_str *out); /* "41.2 MiB" */
 
 void tare_fit_report_make(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *out);
-void tare_fit_report_free(struct tare_fit_report *report);
+TARE_FREES(tare_fit_report_free, tare_fit_report);
 
 const char *tare_fit_finding_name(enum tare_fit_finding_kind kind);  /* "weak" */
 const char *tare_fit_strength_name(enum tare_fit_strength strength); /* "law", "weak", "none" */

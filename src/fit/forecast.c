@@ -69,18 +69,6 @@ void tare_forecast_drop_last(struct tare_forecast *f)
 	tare_problem_free(&part->problem);
 }
 
-void tare_forecast_free(struct tare_forecast *f)
-{
-	while (f->count)
-		tare_forecast_drop_last(f);
-	if (f->phases)
-		tare_forecast_free(f->phases);
-	free(f->phases);
-	free(f->parts);
-	tare_arena_free(&f->arena);
-	memset(f, 0, sizeof(*f));
-}
-
 /*
  * The mean error of the greatest of the parts over the rows of `t`, or -1: the parts do not have the
  * parameters of a row, or are not where the quantity is greatest.

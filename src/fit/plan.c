@@ -421,10 +421,3 @@ int tare_plan_make(const struct tare_plan_ask *ask, struct tare_plan *out, struc
 		tare_plan_free(out);
 	return rc;
 }
-
-void tare_plan_free(struct tare_plan *plan)
-{
-	free(plan->choices);
-	tare_arena_free(&plan->arena);
-	memset(plan, 0, sizeof(*plan));
-}

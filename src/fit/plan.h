@@ -3,6 +3,7 @@
 #define TARE_FIT_PLAN_H
 
 #include "base/expr.h"
+#include "base/owned.h"
 #include "fit/forecast.h"
 
 /*
@@ -22,9 +23,9 @@ struct tare_plan_choice {
 };
 
 struct tare_plan {
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 	struct tare_table cells; /* a column per parameter */
-	struct tare_plan_choice *choices;
+	TARE_OWNED struct tare_plan_choice *choices;
 	size_t count;
 	ptrdiff_t best; /* the best cell that fits, at least 9 of 10 times; -1: none does */
 	/* the smallest cell that does not fit, of those worth more than the best; -1: none */
@@ -45,6 +46,6 @@ struct tare_plan_ask {
 };
 
 int tare_plan_make(const struct tare_plan_ask *ask, struct tare_plan *out, struct tare_err *err);
-void tare_plan_free(struct tare_plan *plan);
+TARE_FREES(tare_plan_free, tare_plan);
 
 #endif

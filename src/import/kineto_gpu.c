@@ -167,12 +167,6 @@ void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *ou
 		set_rest(g, 0, reserved);
 }
 
-void tare_kineto_gpu_end(struct tare_kineto_gpu *g)
-{
-	free(g->pieces);
-	tare_map_free(&g->blocks);
-}
-
 static void tell_block(struct tare_kineto_gpu *g, const struct tare_kineto_from *from, uint64_t address, int64_t bytes)
 {
 	struct tare_rec_tensor rec = { .head = { .kind = TARE_KIND_TENSOR },

@@ -8,6 +8,7 @@
 #define TARE_IMPORT_KINETO_GPU_H
 
 #include "base/map.h"
+#include "base/owned.h"
 #include "import/import_reader.h"
 
 /* Addresses from here on are made up. */
@@ -23,13 +24,13 @@ struct tare_kineto_gpu {
 	struct tare_import_out *out;
 	int device; /* ordinal in the recording */
 	bool knows_reserved;
-	uint32_t no_line;                 /* what is held for no tensor: its line_stack record */
-	struct tare_kineto_piece *pieces; /* by address; they do not overlap */
+	uint32_t no_line;                            /* what is held for no tensor: its line_stack record */
+	TARE_OWNED struct tare_kineto_piece *pieces; /* by address; they do not overlap */
 	size_t count, cap;
-	uint64_t before;        /* bytes of blocks that were there before */
-	uint64_t covered;       /* bytes of the pieces */
-	uint64_t rest;          /* bytes of the piece whose place is not known */
-	struct tare_map blocks; /* address → bytes */
+	uint64_t before;                   /* bytes of blocks that were there before */
+	uint64_t covered;                  /* bytes of the pieces */
+	uint64_t rest;                     /* bytes of the piece whose place is not known */
+	TARE_OWNED struct tare_map blocks; /* address → bytes */
 	uint64_t allocated;
 	uint64_t lost;   /* blocks that found no place in what is told of the allocator */
 	uint64_t beyond; /* the most that pieces have and the allocator did not hold */
@@ -45,7 +46,7 @@ struct tare_kineto_from {
 /* `reserved`: bytes held at the begin, TARE_NOT_KNOWN: the trace does not tell; no_line: of what is held for no tensor. */
 void tare_kineto_gpu_begin(struct tare_kineto_gpu *g, struct tare_import_out *out, int device, uint64_t reserved,
                            uint32_t no_line);
-void tare_kineto_gpu_end(struct tare_kineto_gpu *g);
+TARE_FREES(tare_kineto_gpu_end, tare_kineto_gpu);
 /* `bytes` of blocks that were there before, and of which nothing is told. */
 void tare_kineto_gpu_before(struct tare_kineto_gpu *g, uint64_t bytes, uint32_t python);
 void tare_kineto_gpu_reserved(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t reserved);

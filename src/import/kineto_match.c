@@ -46,10 +46,3 @@ uint64_t tare_kineto_match_end(struct tare_kineto_match *m, uint64_t bytes)
 {
 	return move(m, &m->used, &m->unused, bytes);
 }
-
-void tare_kineto_match_free(struct tare_kineto_match *m)
-{
-	free(m->slots);
-	tare_map_free(&m->used);
-	tare_map_free(&m->unused);
-}

@@ -4,6 +4,7 @@
 #define TARE_IMPORT_KINETO_MATCH_H
 
 #include "base/map.h"
+#include "base/owned.h"
 
 #include <stdint.h>
 
@@ -11,15 +12,15 @@ struct tare_kineto_slot;
 
 /* Addresses that are made up: each is of blocks of one size only. {0} has none. */
 struct tare_kineto_match {
-	struct tare_kineto_slot *slots;
+	TARE_OWNED struct tare_kineto_slot *slots;
 	size_t count, cap;
-	struct tare_map used, unused; /* bytes → the slot of that size that was told last */
-	uint64_t end;                 /* behind the last slot */
+	TARE_OWNED struct tare_map used, unused; /* bytes → the slot of that size that was told last */
+	uint64_t end;                            /* behind the last slot */
 };
 
 uint64_t tare_kineto_match_begin(struct tare_kineto_match *m, uint64_t bytes);
 /* Where none of this size is, it is a block that was there before. */
 uint64_t tare_kineto_match_end(struct tare_kineto_match *m, uint64_t bytes);
-void tare_kineto_match_free(struct tare_kineto_match *m);
+TARE_FREES(tare_kineto_match_free, tare_kineto_match);
 
 #endif

@@ -18,12 +18,6 @@ void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_
 	l->frames = tare_xcalloc(tare_snapshot_frame_count(snapshot) + 1, sizeof(*l->frames));
 }
 
-void tare_snapshot_lines_end(struct tare_snapshot_lines *l)
-{
-	free(l->stacks);
-	free(l->frames);
-}
-
 /* Frames of C++ have a library, a file of C++, or "??". */
 static bool is_python(const struct tare_snapshot *s, const struct tare_snapshot_frame *frame)
 {

@@ -4,6 +4,7 @@
 #define TARE_IMPORT_SNAPSHOT_RECORDS_H
 
 #include "base/map.h"
+#include "base/owned.h"
 #include "import/import_reader.h"
 #include "replay/trace.h"
 
@@ -16,14 +17,14 @@
 struct tare_snapshot_lines {
 	const struct tare_snapshot *snapshot;
 	struct tare_import_out *out;
-	uint8_t *stacks; /* by number: what is known of it */
-	bool *frames;    /* by number: it is written */
+	TARE_OWNED uint8_t *stacks; /* by number: what is known of it */
+	TARE_OWNED bool *frames;    /* by number: it is written */
 	bool has_none;
 };
 
 void tare_snapshot_lines_begin(struct tare_snapshot_lines *l, const struct tare_snapshot *snapshot,
                                struct tare_import_out *out);
-void tare_snapshot_lines_end(struct tare_snapshot_lines *l);
+TARE_FREES(tare_snapshot_lines_end, tare_snapshot_lines);
 /* The id of its line_stack record; 0: it has no lines. */
 uint32_t tare_snapshot_lines_of(struct tare_snapshot_lines *l, uint32_t stack);
 /* … of what says that the file has no line. */

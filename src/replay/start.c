@@ -271,31 +271,3 @@ void tare_trace_guess_sizes(struct tare_trace_device *d, const struct tare_alloc
 	}
 	free(sorted);
 }
-
-void tare_trace_free(struct tare_trace *t)
-{
-	for (size_t i = 0; i < t->device_count; i++) {
-		free(t->devices[i].events);
-		free(t->devices[i].segments);
-		free(t->devices[i].blocks);
-		free(t->devices[i].start_segments);
-		free(t->devices[i].starts);
-		free(t->devices[i].reservations);
-		free(t->devices[i].pools);
-		tare_times_free(&t->devices[i].times);
-		free(t->devices[i].sizes);
-		free(t->devices[i].waits);
-	}
-	for (size_t i = 0; i < t->line_count; i++)
-		free(t->lines[i]);
-	free(t->lines);
-	free(t->conf);
-	free(t->annotations);
-	free(t->devices);
-	free(t->streams);
-	free(t->pools);
-	tare_map_free(&t->pool_numbers);
-	free(t->highs);
-	tare_snapshot_delete(t->snapshot);
-	*t = (struct tare_trace){ 0 };
-}

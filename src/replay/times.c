@@ -29,11 +29,3 @@ int64_t tare_times_at(const struct tare_times *times, size_t at)
 		return (int64_t)*tare_map_get(&times->far, at);
 	return (int64_t)((uint64_t)times->begins[at / TARE_TIMES_BLOCK] + times->behind[at]);
 }
-
-void tare_times_free(struct tare_times *times)
-{
-	free(times->behind);
-	free(times->begins);
-	tare_map_free(&times->far);
-	*times = (struct tare_times){ 0 };
-}

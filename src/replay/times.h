@@ -3,6 +3,7 @@
 #define TARE_REPLAY_TIMES_H
 
 #include "base/map.h"
+#include "base/owned.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,10 +13,10 @@
  * that of one of the 256 before it, as nearly all are.
  */
 struct tare_times {
-	uint32_t *behind; /* the time of the block of 256 that it is in; TARE_TIMES_FAR: see far */
-	int64_t *begins;
+	TARE_OWNED uint32_t *behind; /* the time of the block of 256 that it is in; TARE_TIMES_FAR: see far */
+	TARE_OWNED int64_t *begins;
 	size_t count, behind_cap, begin_cap;
-	struct tare_map far; /* by number of the event */
+	TARE_OWNED struct tare_map far; /* by number of the event */
 };
 
 #define TARE_TIMES_FAR   UINT32_MAX
@@ -23,6 +24,6 @@ struct tare_times {
 
 void tare_times_add(struct tare_times *times, int64_t us);
 int64_t tare_times_at(const struct tare_times *times, size_t at); /* pre: at < count */
-void tare_times_free(struct tare_times *times);
+TARE_FREES(tare_times_free, tare_times);
 
 #endif

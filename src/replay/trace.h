@@ -5,6 +5,7 @@
 #include "allocator/allocator.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/owned.h"
 #include "replay/times.h"
 #include "snapshot/snapshot.h"
 
@@ -60,59 +61,59 @@ struct tare_trace_wait {
 
 struct tare_trace_device {
 	uint32_t device;
-	struct tare_trace_event *events;
+	TARE_OWNED struct tare_trace_event *events;
 	size_t count, cap;
 	uint64_t file_events; /* as the file counts them */
 	size_t malloc_count;
 	/* At the end, as the file says. */
-	struct tare_trace_segment *segments;
+	TARE_OWNED struct tare_trace_segment *segments;
 	size_t segment_count, segment_cap;
-	struct tare_snapshot_block *blocks;
+	TARE_OWNED struct tare_snapshot_block *blocks;
 	size_t block_count, block_cap;
 	/* At the begin, as follows from it (start.c). */
-	struct tare_trace_segment *start_segments;
+	TARE_OWNED struct tare_trace_segment *start_segments;
 	size_t start_segment_count, start_segment_cap;
-	struct tare_trace_start *starts;
+	TARE_OWNED struct tare_trace_start *starts;
 	size_t start_count, start_cap;
 	/* Address ranges of expandable segments. */
-	struct tare_trace_segment *reservations;
+	TARE_OWNED struct tare_trace_segment *reservations;
 	size_t reservation_count, reservation_cap;
-	uint16_t *pools; /* of each event, by number; those behind pool_cap: the default pool */
+	TARE_OWNED uint16_t *pools; /* of each event, by number; those behind pool_cap: the default pool */
 	size_t pool_cap;
 	uint64_t contradictions; /* between the events and the end of the file */
 	/* Where they are kept (TARE_TRACE_KEEP_ALL), else nothing: */
-	struct tare_times times; /* of each event, in µs since 1970; 0: not in the file */
+	TARE_OWNED struct tare_times times; /* of each event, in µs since 1970; 0: not in the file */
 	/* Of a recording, whose frees do not say that another stream still uses the block: in the order of `until` (wait.c). */
-	struct tare_trace_wait *waits;
+	TARE_OWNED struct tare_trace_wait *waits;
 	size_t wait_count, wait_cap;
-	uint64_t *sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
+	TARE_OWNED uint64_t *sizes; /* of each MALLOC, what its block takes, as a check of the trace finds out */
 };
 
 /* A replay needs the order of events only; what else a file says of them takes another 12 bytes an event. */
 enum tare_trace_keep { TARE_TRACE_KEEP_ORDER, TARE_TRACE_KEEP_ALL };
 
 struct tare_trace {
-	struct tare_snapshot *snapshot;
-	struct tare_trace_device *devices;
+	TARE_OWNED_BY(tare_snapshot_delete) struct tare_snapshot *snapshot;
+	TARE_OWNED struct tare_trace_device *devices;
 	size_t device_count, device_cap;
-	uint64_t *streams; /* handles */
+	TARE_OWNED uint64_t *streams; /* handles */
 	size_t stream_count, stream_cap;
-	struct tare_snapshot_pool *pools; /* [0] is the default pool */
+	TARE_OWNED struct tare_snapshot_pool *pools; /* [0] is the default pool */
 	size_t pool_count, pool_cap;
-	struct tare_map pool_numbers; /* by id: both parts of one are below 2^32 */
-	uint64_t *highs;              /* upper parts of addresses */
+	TARE_OWNED struct tare_map pool_numbers; /* by id: both parts of one are below 2^32 */
+	TARE_OWNED uint64_t *highs;              /* upper parts of addresses */
 	size_t high_count, high_cap;
 	bool has_events_of_pools, has_completed;
 	enum tare_trace_keep keep;
-	struct tare_snapshot_annotation *annotations; /* where they are kept */
+	TARE_OWNED struct tare_snapshot_annotation *annotations; /* where they are kept */
 	size_t annotation_count, annotation_cap;
 	uint64_t host_segments, host_events; /* of pinned host memory: left out */
 	/* Of a recording, which has no snapshot: */
 	bool is_recording;
-	bool is_simulated; /* of a card that was not there */
-	bool finds_waits;  /* how long blocks waited for other streams is looked for, which takes time */
-	char *conf;        /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
-	char **lines;      /* "train.py:87 step"; a stack is 1 + its place here */
+	bool is_simulated;       /* of a card that was not there */
+	bool finds_waits;        /* how long blocks waited for other streams is looked for, which takes time */
+	TARE_OWNED char *conf;   /* PYTORCH_CUDA_ALLOC_CONF; NULL: not set, or not known */
+	TARE_OWNED char **lines; /* "train.py:87 step"; a stack is 1 + its place here */
 	size_t line_count, line_cap;
 };
 
@@ -122,7 +123,7 @@ struct tare_trace {
 int tare_trace_load_from(struct tare_trace *t, const struct tare_snapshot_source *source, enum tare_trace_keep keep,
                          struct tare_err *err);
 int tare_trace_load_bytes(struct tare_trace *t, const void *bytes, size_t size, struct tare_err *err);
-void tare_trace_free(struct tare_trace *t);
+TARE_FREES(tare_trace_free, tare_trace);
 
 /* start.c: what was there before the first event; slots of frees; pools of events. */
 void tare_trace_find_start(struct tare_trace *t, struct tare_trace_device *d);
@@ -134,9 +135,11 @@ struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_devic
 
 /* ranges.c: segments in the order of addresses */
 struct tare_trace_ranges {
-	struct tare_trace_segment *items;
+	TARE_OWNED struct tare_trace_segment *items;
 	size_t count, cap;
 };
+
+TARE_FREES(tare_ranges_free, tare_trace_ranges);
 
 struct tare_trace_segment *tare_ranges_find(const struct tare_trace_ranges *r, uint64_t address);
 void tare_ranges_add(struct tare_trace_ranges *r, const struct tare_trace_segment *segment);

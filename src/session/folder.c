@@ -394,10 +394,3 @@ void tare_folder_remove(const struct tare_folder *folder)
 	for_each_file(folder->path, remove_one, NULL);
 	rmdir(folder->path);
 }
-
-void tare_folder_free(struct tare_folder *folder)
-{
-	free(folder->path);
-	free(folder->work);
-	memset(folder, 0, sizeof(*folder));
-}

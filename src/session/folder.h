@@ -4,13 +4,14 @@
 #define TARE_SESSION_FOLDER_H
 
 #include "base/err.h"
+#include "base/owned.h"
 #include "base/str.h"
 
 #include <stdbool.h>
 
 struct tare_folder {
-	char *path; /* what the user asked for or we chose: NAME.tare, absolute */
-	char *work; /* where it is written: the same, or a spool on a local disk */
+	TARE_OWNED char *path; /* what the user asked for or we chose: NAME.tare, absolute */
+	TARE_OWNED char *work; /* where it is written: the same, or a spool on a local disk */
 	bool is_spooled;
 };
 
@@ -34,7 +35,7 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err);
 void tare_folder_watch(const struct tare_folder *folder, bool is_half);
 /* Takes the recording away again, with what is in it: nothing came of it. */
 void tare_folder_remove(const struct tare_folder *folder);
-void tare_folder_free(struct tare_folder *folder);
+TARE_FREES(tare_folder_free, tare_folder);
 
 /* Is this file system one that other machines share, or that lives in memory? NULL: local. */
 const char *tare_folder_remote_kind(const char *path);

@@ -244,19 +244,3 @@ void tare_preload_each(const struct tare_preload *preload, const char *folder,
 	if (preload->answers_at)
 		set("TARE_SIM_ANSWER_AT", preload->answers_at, arg);
 }
-
-void tare_preload_free(struct tare_preload *preload)
-{
-	free(preload->library);
-	free(preload->own);
-	free(preload->list);
-	free(preload->sim_loader);
-	free(preload->nvtx);
-	free(preload->sim_dir);
-	free(preload->library_path);
-	free(preload->sim_profile);
-	free(preload->sim_devices);
-	free(preload->sim_state);
-	free(preload->python_path);
-	memset(preload, 0, sizeof(*preload));
-}

@@ -4,6 +4,7 @@
 #define TARE_SESSION_PRELOAD_H
 
 #include "base/err.h"
+#include "base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,20 +16,20 @@ enum {
 };
 
 struct tare_preload {
-	char *library;                /* the recorder, under a path without spaces and colons */
-	char *own;                    /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
-	char *list;                   /* LD_PRELOAD: that, then what was there */
-	char *nvtx;                   /* a tool for NVTX that was there, or NULL */
-	char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
-	char *sim_loader;             /* likewise: what lets programs find the libraries above it */
-	char *sim_profile, *sim_state;
-	char *sim_devices;           /* how many GPUs the simulated machine has; NULL: as the environment says */
-	int ranks_running, ranks_nr; /* TARE_SIM_RANKS of TARE_SIM_WORLD; 0: not said */
-	char *python_path;           /* for these: PYTHONPATH */
-	const char *answers;         /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
-	const char *answers_at;      /* the same for TARE_SIM_ANSWER_AT */
-	bool no_tensors, no_scan;    /* set by the caller */
-	const char *phases;          /* lines of Python programs, one per line; NULL: none; the caller's */
+	TARE_OWNED char *library; /* the recorder, under a path without spaces and colons */
+	TARE_OWNED char *own;     /* what of ours is preloaded: it, and of a simulated GPU the loader of libraries */
+	TARE_OWNED char *list;    /* LD_PRELOAD: that, then what was there */
+	TARE_OWNED char *nvtx;    /* a tool for NVTX that was there, or NULL */
+	TARE_OWNED char *sim_dir, *library_path; /* simulated GPU: its libraries, LD_LIBRARY_PATH; else NULL */
+	TARE_OWNED char *sim_loader;             /* likewise: what lets programs find the libraries above it */
+	TARE_OWNED char *sim_profile, *sim_state;
+	TARE_OWNED char *sim_devices; /* how many GPUs the simulated machine has; NULL: as the environment says */
+	int ranks_running, ranks_nr;  /* TARE_SIM_RANKS of TARE_SIM_WORLD; 0: not said */
+	TARE_OWNED char *python_path; /* for these: PYTHONPATH */
+	const char *answers;          /* the caller's, for TARE_SIM_ANSWERS; NULL: as the environment says */
+	const char *answers_at;       /* the same for TARE_SIM_ANSWER_AT */
+	bool no_tensors, no_scan;     /* set by the caller */
+	const char *phases;           /* lines of Python programs, one per line; NULL: none; the caller's */
 	/* where processes tell of paths; NULL: in the recording; the caller's */
 	const char *no_paths;
 	bool has_vram;      /* the recording has a file of cards */
@@ -54,6 +55,6 @@ int tare_preload_ranks(struct tare_preload *preload, int running, int world, str
 /* Calls set(name, value) for every variable; value NULL: to be unset. */
 void tare_preload_each(const struct tare_preload *preload, const char *folder,
                        void (*set)(const char *name, const char *value, void *arg), void *arg);
-void tare_preload_free(struct tare_preload *preload);
+TARE_FREES(tare_preload_free, tare_preload);
 
 #endif

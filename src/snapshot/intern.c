@@ -145,16 +145,3 @@ void tare_intern_init(struct tare_intern *in)
 	tare_intern_frame(in, &(struct tare_snapshot_frame){ 0 });
 	tare_intern_stack(in, (const uint32_t[]){ 0 }, 0);
 }
-
-void tare_intern_free(struct tare_intern *in)
-{
-	free(in->bytes);
-	free(in->texts);
-	free(in->frames);
-	free(in->stack_frames);
-	free(in->stacks);
-	free(in->text_table.slots);
-	free(in->frame_table.slots);
-	free(in->stack_table.slots);
-	*in = (struct tare_intern){ 0 };
-}

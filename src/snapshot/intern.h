@@ -2,6 +2,7 @@
 #ifndef TARE_SNAPSHOT_INTERN_H
 #define TARE_SNAPSHOT_INTERN_H
 
+#include "base/owned.h"
 #include "snapshot/snapshot.h"
 
 /*
@@ -12,7 +13,7 @@
 #define TARE_INTERN_STACKS (32u << 20)
 
 struct tare_intern_table {
-	uint32_t *slots; /* number + 1; 0: free */
+	TARE_OWNED uint32_t *slots; /* number + 1; 0: free */
 	size_t cap, count;
 };
 
@@ -25,22 +26,22 @@ struct tare_intern_stack {
 };
 
 struct tare_intern {
-	char *bytes;
+	TARE_OWNED char *bytes;
 	size_t byte_count, byte_cap;
-	struct tare_intern_text *texts;
+	TARE_OWNED struct tare_intern_text *texts;
 	size_t text_count, text_cap;
-	struct tare_snapshot_frame *frames;
+	TARE_OWNED struct tare_snapshot_frame *frames;
 	size_t frame_count, frame_cap;
-	uint32_t *stack_frames;
+	TARE_OWNED uint32_t *stack_frames;
 	size_t stack_frame_count, stack_frame_cap;
-	struct tare_intern_stack *stacks;
+	TARE_OWNED struct tare_intern_stack *stacks;
 	size_t stack_count, stack_cap;
-	struct tare_intern_table text_table, frame_table, stack_table;
+	TARE_OWNED struct tare_intern_table text_table, frame_table, stack_table;
 	uint64_t lost_texts, lost_stacks;
 };
 
 void tare_intern_init(struct tare_intern *in); /* text, frame and stack 0 are the empty ones */
-void tare_intern_free(struct tare_intern *in);
+TARE_FREES(tare_intern_free, tare_intern);
 uint32_t tare_intern_text(struct tare_intern *in, const void *bytes, size_t len);
 uint32_t tare_intern_frame(struct tare_intern *in, const struct tare_snapshot_frame *frame);
 uint32_t tare_intern_stack(struct tare_intern *in, const uint32_t *frames, size_t count);

@@ -20,13 +20,6 @@ struct ends {
 	bool is_any;
 };
 
-void tare_block_ends_free(struct tare_block_ends *e)
-{
-	tare_form_scratch_free(&e->scratch);
-	free(e->column);
-	*e = (struct tare_block_ends){ 0 };
-}
-
 static bool is_left_out(const struct tare_kind_info *info)
 {
 	return info && (info->kind == TARE_KIND_TENSOR || info->kind == TARE_KIND_PHASE);

@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_BLOCK_ENDS_H
 #define TARE_STORE_BLOCK_ENDS_H
 
+#include "base/owned.h"
 #include "store/block.h"
 
 /*
@@ -16,11 +17,11 @@ struct tare_block_ends {
 	struct tare_block_record list[TARE_BLOCK_ENDS];
 	uint64_t stamps[TARE_BLOCK_ENDS];
 	struct tare_rec_tensor records[TARE_BLOCK_ENDS]; /* of a phase only the head */
-	struct tare_form_scratch scratch;
-	uint64_t *column;
+	TARE_OWNED struct tare_form_scratch scratch;
+	TARE_OWNED uint64_t *column;
 	size_t column_cap;
 };
-void tare_block_ends_free(struct tare_block_ends *e); /* e is empty afterwards */
+TARE_FREES(tare_block_ends_free, tare_block_ends); /* e is empty afterwards */
 
 /*
  * Into `e->block`: of a tensor only `device` counts, as with TARE_BLOCK_OUTLINE. `first` and `last` are the stamps of the first

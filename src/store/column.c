@@ -140,14 +140,6 @@ bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
 	return is_named;
 }
 
-void tare_column_scratch_free(struct tare_column_scratch *s)
-{
-	tare_pack_free(&s->bytes);
-	tare_pack_free(&s->planes);
-	free(s->words);
-	*s = (struct tare_column_scratch){ 0 };
-}
-
 /* What is longer than its bytes reads as zeros, and is then seen to be too long. */
 static bool get_varints(struct tare_unpack *in, struct tare_column_scratch *scratch, uint64_t *values, size_t n)
 {

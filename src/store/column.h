@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_COLUMN_H
 #define TARE_STORE_COLUMN_H
 
+#include "base/owned.h"
 #include "store/pack.h"
 
 /*
@@ -16,17 +17,17 @@ bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)
  * The memory is used again by the next column.
  */
 struct tare_column_ids {
-	uint32_t *ids;
+	TARE_OWNED uint32_t *ids;
 	size_t cap, id_nr;
 };
 
 /* Memory that decoding uses, again for each column. {0} to begin with. */
 struct tare_column_scratch {
-	struct tare_pack bytes, planes;
-	uint64_t *words;
+	TARE_OWNED struct tare_pack bytes, planes;
+	TARE_OWNED uint64_t *words;
 	size_t word_cap;
 };
-void tare_column_scratch_free(struct tare_column_scratch *s);
+TARE_FREES(tare_column_scratch_free, tare_column_scratch);
 
 /* What the numbers of a column stand for. */
 enum tare_column_meaning {

@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_FORM_H
 #define TARE_STORE_FORM_H
 
+#include "base/owned.h"
 #include "store/column.h"
 #include "record/decode.h"
 #include "record/tensor_columns.h"
@@ -21,13 +22,13 @@ void tare_form_encode(struct tare_pack *out, const struct tare_kind_info *info, 
 
 /* Memory that decoding uses, again for each block. {0} to begin with. */
 struct tare_form_scratch {
-	struct tare_column_scratch column;
-	struct tare_column_ids ids;
-	uint64_t *values, *last;
+	TARE_OWNED struct tare_column_scratch column;
+	TARE_OWNED struct tare_column_ids ids;
+	TARE_OWNED uint64_t *values, *last;
 	size_t value_cap, last_cap;
-	struct tare_pack combinations;
+	TARE_OWNED struct tare_pack combinations;
 };
-void tare_form_scratch_free(struct tare_form_scratch *s);
+TARE_FREES(tare_form_scratch_free, tare_form_scratch);
 
 /*
  * Writes the fields of n records, each `stride` bytes behind the one before, which have room for all of info->fixed; their heads are
@@ -43,11 +44,11 @@ bool tare_form_has_columns(const struct tare_kind_info *info);
 struct tare_form_columns {
 	struct tare_tensor_columns public; /* without stamps */
 	bool is_of_one_device;             /* all of public.others */
-	uint64_t *addresses, *bytes, *which;
+	TARE_OWNED uint64_t *addresses, *bytes, *which;
 	size_t address_cap, byte_cap, which_cap;
-	struct tare_pack others;
+	TARE_OWNED struct tare_pack others;
 };
-void tare_form_columns_free(struct tare_form_columns *c);
+TARE_FREES(tare_form_columns_free, tare_form_columns);
 bool tare_form_decode_columns(struct tare_unpack *in, struct tare_form_scratch *scratch,
                               const struct tare_kind_info *info, size_t n, struct tare_form_columns *out);
 

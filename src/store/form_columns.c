@@ -9,15 +9,6 @@
 /* The fields that have a column of their own. */
 enum { ADDRESS, BYTES, OWN_NR };
 
-void tare_form_columns_free(struct tare_form_columns *c)
-{
-	free(c->addresses);
-	free(c->bytes);
-	free(c->which);
-	tare_pack_free(&c->others);
-	*c = (struct tare_form_columns){ 0 };
-}
-
 bool tare_form_has_columns(const struct tare_kind_info *info)
 {
 	return info && info->kind == TARE_KIND_TENSOR && info->fixed == sizeof(struct tare_rec_tensor) &&

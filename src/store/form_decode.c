@@ -11,16 +11,6 @@ enum {
 	TENSOR_BYTES = sizeof(struct tare_rec_tensor) - sizeof(struct tare_record),
 };
 
-void tare_form_scratch_free(struct tare_form_scratch *s)
-{
-	tare_column_scratch_free(&s->column);
-	free(s->ids.ids);
-	free(s->values);
-	free(s->last);
-	tare_pack_free(&s->combinations);
-	*s = (struct tare_form_scratch){ 0 };
-}
-
 #define STORE(type)                                                                                                    \
 	do {                                                                                                               \
 		for (size_t i = 0; i < n; i++, at += stride) {                                                                 \

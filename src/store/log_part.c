@@ -12,14 +12,6 @@
 
 enum { NAME_MAX_BYTES = 255, HOLES_MAX = 1 << 24 };
 
-void tare_log_part_free(struct tare_log_part *part)
-{
-	free(part->name);
-	free(part->holes);
-	free(part->lane_ends);
-	*part = (struct tare_log_part){ 0 };
-}
-
 void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes, uint32_t gap)
 {
 	TARE_APPEND(part->holes, part->hole_nr, part->hole_cap) = (struct tare_log_hole){ position, bytes, gap };

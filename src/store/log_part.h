@@ -2,12 +2,13 @@
 #ifndef TARE_STORE_LOG_PART_H
 #define TARE_STORE_LOG_PART_H
 
+#include "base/owned.h"
 #include "store/pack.h"
 #include "record/format.h"
 
 /* What a segment says of a log besides its records: what a reader would have seen in its files. */
 struct tare_log_part {
-	char *name; /* "431-0", "tare": of the files, without .events */
+	TARE_OWNED char *name; /* "431-0", "tare": of the files, without .events */
 	struct tare_file_header header;
 	bool has_file, has_ring, is_finished;
 	bool is_header_damaged, is_ring_damaged;
@@ -18,19 +19,19 @@ struct tare_log_part {
 	/* Of the records that this segment has: of kinds that this version did not know, and with lengths that could not be. */
 	uint64_t records, unknown, repaired, lost;
 	/* Places without a whole record: told by one segment of the log. */
-	struct tare_log_hole {
+	TARE_OWNED struct tare_log_hole {
 		uint64_t position, bytes;
 		uint32_t gap; /* enum tare_log_gap */
 	} * holes;
 	size_t hole_nr, hole_cap;
 	/* Of a log that is only begun: where the next block of a lane begins, if nothing is missing. */
-	struct tare_log_lane_end {
+	TARE_OWNED struct tare_log_lane_end {
 		uint64_t lane, position; /* in the lane */
 	} * lane_ends;
 	size_t lane_nr, lane_cap;
 };
 
-void tare_log_part_free(struct tare_log_part *part);
+TARE_FREES(tare_log_part_free, tare_log_part);
 void tare_log_part_add_hole(struct tare_log_part *part, uint64_t position, uint64_t bytes, uint32_t gap);
 void tare_log_part_add_lane(struct tare_log_part *part, uint64_t lane, uint64_t position);
 /* `later` is of a later segment than `part`, of the same log: both together. */

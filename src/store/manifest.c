@@ -299,13 +299,3 @@ int tare_manifest_write(const struct tare_manifest *m, const char *folder, struc
 	free(path);
 	return rc;
 }
-
-void tare_manifest_free(struct tare_manifest *m)
-{
-	free(m->numbers);
-	free(m->states);
-	free(m->kept);
-	tare_extent_list_free(&m->extents);
-	free(m->fault);
-	*m = (struct tare_manifest){ 0 };
-}

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/extent.h"
+#include "base/owned.h"
 #include "base/str.h"
 
 #include <stddef.h>
@@ -14,9 +15,9 @@
  * whole, and what it names is on the disk.
  */
 struct tare_manifest {
-	uint32_t *numbers;
+	TARE_OWNED uint32_t *numbers;
 	size_t nr, cap;
-	struct tare_manifest_state {
+	TARE_OWNED struct tare_manifest_state {
 		uint32_t number; /* of its file, and of the newest segment that it knows */
 		int64_t until_ns;
 	} * states; /* of a fold (state_file.h), the older first */
@@ -27,10 +28,10 @@ struct tare_manifest {
 		uint64_t events;  /* that went */
 	} dropped;
 	/* States of a moment in a span whose events went: such a moment can be shown still, and nothing goes on from them. */
-	struct tare_manifest_state *kept;
+	TARE_OWNED struct tare_manifest_state *kept;
 	size_t kept_nr, kept_cap;
-	struct tare_extent_list extents; /* what was in use, from one state to the next */
-	char *fault;                     /* a sentence: it is damaged, so every segment that lies there is taken */
+	TARE_OWNED struct tare_extent_list extents; /* what was in use, from one state to the next */
+	TARE_OWNED char *fault; /* a sentence: it is damaged, so every segment that lies there is taken */
 };
 
 /* NOT_FOUND: there is none, nor are there segments that it should name; NEWER. Where it is damaged, files beside it tell. */
@@ -39,7 +40,7 @@ int tare_manifest_write(const struct tare_manifest *m, const char *folder, struc
 /* The text of the file, and what it says: 0, FORMAT, NEWER. */
 void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m);
 int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len);
-void tare_manifest_free(struct tare_manifest *m);
+TARE_FREES(tare_manifest_free, tare_manifest);
 
 char *tare_manifest_path(const char *folder, uint32_t number);       /* "…/000001.segment"; the caller frees it */
 char *tare_manifest_state_path(const char *folder, uint32_t number); /* "…/000001.state" */

@@ -3,6 +3,7 @@
 #define TARE_STORE_SEGMENT_H
 
 #include "base/err.h"
+#include "base/owned.h"
 #include "store/block.h"
 #include "store/log_part.h"
 
@@ -98,11 +99,11 @@ struct tare_segment_count {
 };
 
 struct tare_segment_file {
-	char *path;
-	uint32_t number;                    /* as the manifest has it */
-	struct tare_segment_entry *entries; /* in the order of the file, the footer left out */
+	TARE_OWNED char *path;
+	uint32_t number;                               /* as the manifest has it */
+	TARE_OWNED struct tare_segment_entry *entries; /* in the order of the file, the footer left out */
 	size_t entry_nr, entry_cap;
-	struct tare_segment_count *counts;
+	TARE_OWNED struct tare_segment_count *counts;
 	size_t count_nr, count_cap;
 	bool has_counts;        /* the footer tells of all kinds that there are */
 	bool is_scanned;        /* the footer was damaged */
@@ -112,7 +113,7 @@ struct tare_segment_file {
 
 /* NOT_FOUND, FORMAT, NEWER, UNSUPPORTED; damage behind the header is no error. */
 int tare_segment_open(struct tare_segment_file *out, const char *path, struct tare_err *err);
-void tare_segment_free(struct tare_segment_file *s);
+TARE_FREES(tare_segment_free, tare_segment_file);
 
 /* The bytes of a block into `to`. False: they are damaged, or cannot be read. */
 bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to);

@@ -200,14 +200,6 @@ int tare_segment_open(struct tare_segment_file *out, const char *path, struct ta
 	return rc;
 }
 
-void tare_segment_free(struct tare_segment_file *s)
-{
-	free(s->path);
-	free(s->entries);
-	free(s->counts);
-	*s = (struct tare_segment_file){ 0 };
-}
-
 void tare_segment_reader_close(struct tare_segment_reader *r)
 {
 	if (r->of)

@@ -270,27 +270,7 @@ void tare_store_close(struct tare_store *s)
 	if (!s)
 		return;
 	tare_segment_reader_close(s->reader);
-	free(s->reader);
-	for (size_t i = 0; i < s->segment_nr; i++)
-		tare_segment_free(&s->segments[i]);
-	for (size_t i = 0; i < s->log_nr; i++) {
-		tare_log_part_free(&s->logs[i].part);
-		free(s->logs[i].tables);
-		free(s->logs[i].events);
-	}
-	for (size_t i = 0; i < s->schema_nr; i++)
-		free(s->schemas[i].text);
-	for (size_t i = 0; i < s->fault_nr; i++)
-		free(s->faults[i]);
-	free(s->schemas);
-	free(s->states);
-	free(s->kept);
-	tare_extent_list_free(&s->extents);
-	free(s->segments);
-	free(s->holes);
-	free(s->logs);
-	free(s->faults);
-	free(s->folder);
+	tare_store_forget(s);
 	free(s);
 }
 

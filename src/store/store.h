@@ -2,6 +2,7 @@
 #ifndef TARE_STORE_STORE_H
 #define TARE_STORE_STORE_H
 
+#include "base/owned.h"
 #include "store/block_ends.h"
 #include "store/manifest.h"
 #include "store/segment.h"
@@ -19,42 +20,43 @@ struct tare_stored_block {
 
 /* A log, as all segments together have it. */
 struct tare_stored_log {
-	struct tare_log_part part; /* sums and holes are of all segments */
-	struct tare_stored_block *tables, *events;
+	TARE_OWNED struct tare_log_part part; /* sums and holes are of all segments */
+	TARE_OWNED struct tare_stored_block *tables, *events;
 	size_t table_nr, table_cap, event_nr, event_cap;
 	uint32_t first; /* the segment that has its tables: of those that are there */
 };
 
 struct tare_store {
-	char *folder;
-	struct tare_segment_reader *reader; /* of the blocks that cursors read */
-	struct tare_segment_file *segments;
+	TARE_OWNED char *folder;
+	TARE_OWNED struct tare_segment_reader *reader; /* of the blocks that cursors read */
+	TARE_OWNED struct tare_segment_file *segments;
 	size_t segment_nr, segment_cap;
-	struct tare_stored_log *logs;
+	TARE_OWNED struct tare_stored_log *logs;
 	size_t log_nr, log_cap;
-	struct tare_stored_schema {
+	TARE_OWNED struct tare_stored_schema {
 		uint32_t sum;
-		char *text;
+		TARE_OWNED char *text;
 	} * schemas;
 	size_t schema_nr, schema_cap;
-	struct tare_manifest_state *states; /* of a fold, the older first */
+	TARE_OWNED struct tare_manifest_state *states; /* of a fold, the older first */
 	size_t state_nr;
-	struct tare_manifest_state *kept; /* as the manifest has them, as what follows */
+	TARE_OWNED struct tare_manifest_state *kept; /* as the manifest has them, as what follows */
 	size_t kept_nr;
-	struct tare_extent_list extents;
+	TARE_OWNED struct tare_extent_list extents;
 	struct tare_manifest_dropped dropped;
 	/* Where a segment, or a part of one, is not there: behind those before `before`, ahead of those from `behind` on. */
-	struct tare_store_hole {
+	TARE_OWNED struct tare_store_hole {
 		size_t before, behind;
 	} * holes;
 	size_t hole_nr, hole_cap;
-	char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
+	TARE_OWNED char **faults; /* sentences on what is not there or damaged, other than blocks of a log */
 	size_t fault_nr, fault_cap;
 };
 
 /* NOT_FOUND: the folder has no manifest; NEWER, UNSUPPORTED. Damage is no error. */
 int tare_store_open(struct tare_store **out, const char *folder, struct tare_err *err);
 void tare_store_close(struct tare_store *s); /* NULL is fine */
+TARE_FREES(tare_store_forget, tare_store);
 /* The text of the schema of that sum; NULL: there is none. */
 const char *tare_store_schema(const struct tare_store *s, uint32_t sum);
 const struct tare_stored_log *tare_store_find(const struct tare_store *s, const char *name);

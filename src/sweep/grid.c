@@ -343,13 +343,6 @@ int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid
 	return rc;
 }
 
-void tare_grid_free(struct tare_grid *grid)
-{
-	free(grid->params);
-	tare_arena_free(&grid->memory);
-	*grid = (struct tare_grid){ 0 };
-}
-
 int tare_grid_find(const struct tare_grid *grid, const char *name, size_t len)
 {
 	for (size_t i = 0; i < grid->param_nr; i++)

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +18,11 @@ struct tare_grid_param {
 };
 
 struct tare_grid {
-	struct tare_grid_param *params;
+	TARE_OWNED struct tare_grid_param *params;
 	size_t param_nr;
 	const char ***cells; /* [cell][param]: values as text */
 	size_t cell_nr;
-	struct tare_arena memory;
+	TARE_OWNED struct tare_arena memory;
 };
 
 /*
@@ -30,7 +31,7 @@ struct tare_grid {
  */
 int tare_grid_parse(struct tare_grid *out, const char *const *grids, size_t grid_nr, const char *const *jsons,
                     size_t json_nr, struct tare_err *err);
-void tare_grid_free(struct tare_grid *grid);
+TARE_FREES(tare_grid_free, tare_grid);
 
 /* Index of a parameter, or -1. `len` bytes of name. */
 int tare_grid_find(const struct tare_grid *grid, const char *name, size_t len);

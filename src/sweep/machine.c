@@ -73,14 +73,6 @@ void tare_gpus_find(struct tare_gpus *out, bool is_simulated)
 		count_by_nvml(out);
 }
 
-void tare_gpus_free(struct tare_gpus *gpus)
-{
-	for (size_t i = 0; i < gpus->count; i++)
-		free(gpus->names[i]);
-	free(gpus->names);
-	*gpus = (struct tare_gpus){ 0 };
-}
-
 void tare_machine_boot(char out[64])
 {
 	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");

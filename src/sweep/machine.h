@@ -3,6 +3,7 @@
 #define TARE_SWEEP_MACHINE_H
 
 #include "base/err.h"
+#include "base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,12 +12,12 @@
 
 /* The GPUs that runs may have: words of CUDA_VISIBLE_DEVICES, or what NVML counts. */
 struct tare_gpus {
-	char **names; /* words for CUDA_VISIBLE_DEVICES */
+	TARE_OWNED_MANY(count) char **names; /* words for CUDA_VISIBLE_DEVICES */
 	size_t count;
 };
 /* `is_simulated`: finds the GPUs of the simulated machine. No GPU is no error. */
 void tare_gpus_find(struct tare_gpus *out, bool is_simulated);
-void tare_gpus_free(struct tare_gpus *gpus);
+TARE_FREES(tare_gpus_free, tare_gpus);
 
 /* Tells this boot of the machine from others; "" where Linux does not say. */
 void tare_machine_boot(char out[64]);

@@ -480,13 +480,3 @@ int tare_summary_load(struct tare_db *db, const char *baseline, const char *time
 		tare_summary_free(out);
 	return rc;
 }
-
-void tare_summary_free(struct tare_summary *s)
-{
-	for (size_t i = 0; i < s->cell_nr; i++)
-		free(s->cells[i].parts);
-	free(s->cells);
-	free(s->params);
-	tare_arena_free(&s->memory);
-	*s = (struct tare_summary){ 0 };
-}

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/owned.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +57,7 @@ struct tare_summary_cell {
 	/* what the GPU (or its --vram card, or the machine's memory) had left for programs at the peak */
 	int64_t left;
 	bool is_host_oom;
-	struct tare_summary_part *parts; /* the largest first */
+	TARE_OWNED struct tare_summary_part *parts; /* the largest first */
 	size_t part_nr, part_cap;
 	int64_t unexplained;
 	const char *note; /* what was degraded, or NULL */
@@ -78,11 +79,11 @@ struct tare_summary {
 	int64_t repeat, timeout_ns;
 	double total;      /* units of work in total; NaN: not given */
 	const char *timed; /* the phase whose time counts; NULL: the time of the run counts */
-	struct tare_summary_param *params;
+	TARE_OWNED struct tare_summary_param *params;
 	size_t param_nr, param_cap;
 	const char **works; /* names of the units of work */
 	size_t work_nr;
-	struct tare_summary_cell *cells;
+	TARE_OWNED struct tare_summary_cell *cells;
 	size_t cell_nr, cell_cap;
 	size_t baseline; /* index of the baseline's cell */
 	size_t best;     /* the ok cell with the highest rate; cell_nr: none is ok */
@@ -93,7 +94,7 @@ struct tare_summary {
 	bool is_simulated;             /* a run used a GPU that is not there */
 	bool is_cpu;                   /* no run used a GPU, and what they had on the CPU is known */
 	int64_t memory_bytes;          /* is_cpu: memory of the machine, -1: not known, or of several */
-	struct tare_arena memory;
+	TARE_OWNED struct tare_arena memory;
 };
 
 /*
@@ -103,7 +104,7 @@ struct tare_summary {
  */
 int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,
                       struct tare_err *err);
-void tare_summary_free(struct tare_summary *s);
+TARE_FREES(tare_summary_free, tare_summary);
 
 /* Is the difference of two cells' rates larger than their scatter? False where that is not known. */
 bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b);

@@ -18,17 +18,6 @@ void tare_sweep_words_add(struct tare_sweep_words *words, const char *word, stru
 	words->items[words->count] = NULL;
 }
 
-void tare_sweep_free(struct tare_sweep *s)
-{
-	tare_grid_free(&s->grid);
-	free(s->command.items);
-	free(s->options.items);
-	free(s->launcher.items);
-	free(s->works);
-	tare_arena_free(&s->memory);
-	*s = (struct tare_sweep){ 0 };
-}
-
 bool tare_sweep_has_option(const struct tare_sweep *s, const char *option)
 {
 	for (size_t i = 0; i < s->options.count; i++)

@@ -2,6 +2,7 @@
 #ifndef TARE_SWEEP_SWEEP_H
 #define TARE_SWEEP_SWEEP_H
 
+#include "base/owned.h"
 #include "db/db.h"
 #include "sweep/grid.h"
 
@@ -9,7 +10,7 @@
 
 /* A sweep, as its file has it: what the command line asks for is written to the file first. */
 struct tare_sweep_words {
-	const char **items; /* NULL at the end */
+	TARE_OWNED const char **items; /* NULL at the end */
 	size_t count, cap;
 };
 void tare_sweep_words_add(struct tare_sweep_words *words, const char *word, struct tare_arena *memory);
@@ -19,19 +20,19 @@ struct tare_sweep_work {
 };
 
 struct tare_sweep {
-	struct tare_grid grid;
-	struct tare_sweep_words command; /* CMD, with {names} of parameters in it */
-	struct tare_sweep_words options; /* options of the recorder */
-	struct tare_sweep_words launcher;
-	struct tare_sweep_work *works;
+	TARE_OWNED struct tare_grid grid;
+	TARE_OWNED struct tare_sweep_words command; /* CMD, with {names} of parameters in it */
+	TARE_OWNED struct tare_sweep_words options; /* options of the recorder */
+	TARE_OWNED struct tare_sweep_words launcher;
+	TARE_OWNED struct tare_sweep_work *works;
 	size_t work_nr, work_cap;
 	int64_t repeat, jobs, gpus_per_run, timeout_ns; /* 0: not given */
 	double total;                                   /* NaN: not given */
 	const char *timed;                              /* the phase whose time is the time of a run; NULL: not given */
 	const char *path;                               /* path of the database; the folder of its runs is PATH.d */
-	struct tare_arena memory;
+	TARE_OWNED struct tare_arena memory;
 };
-void tare_sweep_free(struct tare_sweep *s);
+TARE_FREES(tare_sweep_free, tare_sweep);
 
 /* Was the recorder given this option? */
 bool tare_sweep_has_option(const struct tare_sweep *s, const char *option);

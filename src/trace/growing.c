@@ -298,13 +298,7 @@ void tare_growing_free(struct tare_growing *g)
 		release(g, &g->ordered.items[i]);
 	for (size_t i = 0; i < g->waiting.nr; i++)
 		release(g, &g->waiting.items[i]);
-	free(g->slab);
-	free(g->ordered.items);
-	free(g->waiting.items);
-	free(g->fresh.items);
-	free(g->merged.items);
-	free(g->run_memory);
-	tare_growing_close_logs(g);
+	tare_growing_forget(g);
 	free(g);
 }
 

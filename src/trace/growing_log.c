@@ -80,18 +80,6 @@ void tare_growing_open_logs(struct tare_growing *g)
 	}
 }
 
-void tare_growing_close_logs(struct tare_growing *g)
-{
-	for (size_t i = 0; i < g->log_nr; i++) {
-		tare_log_close(g->logs[i].reader);
-		free(g->logs[i].lanes);
-		free(g->logs[i].ring_path);
-	}
-	free(g->logs);
-	free(g->unsettled_lines);
-	tare_strmap_free(&g->known);
-}
-
 /* ---- which came ---- */
 
 static int64_t ns_of(const struct timespec *t)

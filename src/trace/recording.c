@@ -175,54 +175,11 @@ struct tare_log *tare_recording_log(const struct tare_process *process)
 	return ((const struct tare_rprocess *)process)->log; /* its first member */
 }
 
-static void free_process(struct tare_rprocess *p)
-{
-	tare_map_free(&p->strings);
-	tare_map_free(&p->stacks);
-	tare_map_free(&p->lines);
-	tare_map_free(&p->line_stacks);
-	free(p->devices);
-	free(p->objects);
-	free(p->symbols);
-}
-
 void tare_recording_close(struct tare_recording *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->stream_nr; i++) {
-		tare_stream_free(r->streams[i]);
-		if (!r->streams[i]->is_log_shared)
-			tare_log_close(r->streams[i]->log);
-		free(r->streams[i]->ranges);
-	}
-	for (size_t i = 0; i < r->process_nr; i++)
-		free_process(r->processes[i]);
-	for (size_t i = 0; i < r->folder_nr; i++) {
-		tare_map_free(&r->folders[i]->processes);
-		tare_map_free(&r->folders[i]->newest);
-		tare_hold_end(r->folders[i]->hold);
-		tare_store_close(r->folders[i]->store);
-		tare_store_close(r->folders[i]->spool_store);
-	}
-	for (size_t i = 0; i < r->clock_nr; i++)
-		tare_clockmap_free(r->clocks[i]);
-	tare_strmap_free(&r->device_of);
-	tare_strmap_free(&r->noted);
-	tare_str_free(&r->text);
-	free(r->folders);
-	free(r->processes);
-	free(r->streams);
-	free(r->clocks);
-	free(r->devices);
-	free(r->notes);
-	free(r->remarks);
-	free(r->unread);
-	free(r->symbols);
-	free(r->statuses);
-	free(r->marks);
-	free(r->heap);
-	tare_arena_free(&r->arena);
+	tare_recording_forget(r);
 	free(r);
 }
 

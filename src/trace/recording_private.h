@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/owned.h"
 #include "base/str.h"
 #include "store/store.h"
 #include "trace/clockmap.h"
@@ -14,15 +15,17 @@
 
 /* One recording folder; a folder of folders has several. */
 struct tare_rfolder {
-	const char *path;                       /* as the user gave it, or below it */
-	const char *spool;                      /* where its logs really lie, or NULL */
-	const struct tare_json_value *json;     /* recording.json, or NULL */
-	struct tare_store *store, *spool_store; /* the segments in either, or NULL */
-	uint64_t lost_in_memory;                /* records that went with rings without a file; nobody knows whose */
-	int hold;                               /* trace/hold.h: nothing is removed meanwhile; -1: none */
-	struct tare_map processes;              /* generation << 32 | pid → struct tare_rprocess */
-	struct tare_map newest;                 /* pid → 1 + its highest generation */
+	const char *path;                                                       /* as the user gave it, or below it */
+	const char *spool;                                                      /* where its logs really lie, or NULL */
+	const struct tare_json_value *json;                                     /* recording.json, or NULL */
+	TARE_OWNED_BY(tare_store_close) struct tare_store *store, *spool_store; /* the segments in either, or NULL */
+	uint64_t lost_in_memory;               /* records that went with rings without a file; nobody knows whose */
+	TARE_OWNED_BY(tare_hold_end) int hold; /* trace/hold.h: nothing is removed meanwhile; -1: none */
+	TARE_OWNED struct tare_map processes;  /* generation << 32 | pid → struct tare_rprocess */
+	TARE_OWNED struct tare_map newest;     /* pid → 1 + its highest generation */
 };
+
+TARE_FREES(tare_rfolder_free, tare_rfolder);
 
 struct tare_rdevice {
 	struct tare_device public;
@@ -82,22 +85,24 @@ struct tare_rprocess {
 	struct tare_clockmap *clock;
 	struct tare_file_header header;
 	struct tare_log *log;
-	uint64_t first_stamp, last_stamp;   /* of all records; first 0: none yet */
-	uint64_t read_to;                   /* of its files: behind the last record */
-	uint64_t settled_stamp;             /* growing.c: up to here all is in order */
-	uint64_t damage_first, damage_last; /* if public.is_damaged; first 0: from its begin */
-	uint32_t lost_reason;               /* of the last LOST record */
-	struct tare_map strings;            /* id → const char * */
-	struct tare_map stacks;             /* id → const struct tare_stack * */
-	struct tare_map lines;              /* id → const struct tare_rline * */
-	struct tare_map line_stacks;        /* id → struct tare_rline_stack * */
-	struct tare_process_device *devices;
+	uint64_t first_stamp, last_stamp;       /* of all records; first 0: none yet */
+	uint64_t read_to;                       /* of its files: behind the last record */
+	uint64_t settled_stamp;                 /* growing.c: up to here all is in order */
+	uint64_t damage_first, damage_last;     /* if public.is_damaged; first 0: from its begin */
+	uint32_t lost_reason;                   /* of the last LOST record */
+	TARE_OWNED struct tare_map strings;     /* id → const char * */
+	TARE_OWNED struct tare_map stacks;      /* id → const struct tare_stack * */
+	TARE_OWNED struct tare_map lines;       /* id → const struct tare_rline * */
+	TARE_OWNED struct tare_map line_stacks; /* id → struct tare_rline_stack * */
+	TARE_OWNED struct tare_process_device *devices;
 	size_t device_cap;
-	struct tare_object *objects;
+	TARE_OWNED struct tare_object *objects;
 	size_t object_cap;
-	struct tare_symbol *symbols;
+	TARE_OWNED struct tare_symbol *symbols;
 	size_t symbol_cap;
 };
+
+TARE_FREES(tare_rprocess_free, tare_rprocess);
 
 /* A symbol waits for the log of its process, which may be opened later, or never. */
 struct tare_rsymbol {
@@ -113,34 +118,34 @@ struct tare_rstatus {
 };
 
 struct tare_recording {
-	struct tare_arena arena;
-	struct tare_rfolder **folders;
-	size_t folder_nr, folder_cap;
-	struct tare_rprocess **processes;
-	size_t process_nr, process_cap;
-	struct tare_rstream **streams;
+	TARE_OWNED struct tare_arena arena;
+	TARE_OWNED_BY(tare_stream_close) struct tare_rstream **streams;
 	size_t stream_nr, stream_cap;
-	struct tare_clockmap **clocks;
+	TARE_OWNED_BY(tare_rfolder_free) struct tare_rfolder **folders;
+	size_t folder_nr, folder_cap;
+	TARE_OWNED_BY(tare_rprocess_free) struct tare_rprocess **processes;
+	size_t process_nr, process_cap;
+	TARE_OWNED_BY(tare_clockmap_free) struct tare_clockmap **clocks;
 	size_t clock_nr, clock_cap;
-	struct tare_rdevice **devices;
+	TARE_OWNED_LIST struct tare_rdevice **devices;
 	size_t device_nr, device_cap;
-	struct tare_strmap device_of; /* key of a device → 1 + index */
-	struct tare_rsymbol *symbols;
+	TARE_OWNED struct tare_strmap device_of; /* key of a device → 1 + index */
+	TARE_OWNED struct tare_rsymbol *symbols;
 	size_t symbol_nr, symbol_cap;
-	struct tare_rstatus *statuses;
+	TARE_OWNED struct tare_rstatus *statuses;
 	size_t status_nr, status_cap;
-	struct tare_rmark {
+	TARE_OWNED struct tare_rmark {
 		struct tare_snapshot_mark public;
 		struct tare_rprocess *from;
 		uint64_t stamp;
 	} * marks;
 	size_t mark_nr, mark_cap;
-	const char **notes;
+	TARE_OWNED const char **notes;
 	size_t note_nr, note_cap;
-	const char **remarks;
+	TARE_OWNED const char **remarks;
 	size_t remark_nr, remark_cap;
-	struct tare_strmap noted; /* notes and remarks */
-	const char **unread;      /* notes on logs that could not be opened … */
+	TARE_OWNED struct tare_strmap noted; /* notes and remarks */
+	TARE_OWNED const char **unread;      /* notes on logs that could not be opened … */
 	size_t unread_nr, unread_cap;
 	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
@@ -158,14 +163,16 @@ struct tare_recording {
 	size_t lent_size;
 
 	/* trace/recording_next.c: the streams that have a next record, a heap; the first one's was given. */
-	struct tare_rstream **heap;
+	TARE_OWNED_LIST struct tare_rstream **heap;
 	size_t heap_nr;
 	int64_t others_ns; /* when the next record of the others is due; until then the first one needs no comparing */
 	bool is_started;
 	int64_t now_ns;
 	struct tare_event nothing; /* what every event begins as: a copy is quicker than zeros */
-	struct tare_str text;
+	TARE_OWNED struct tare_str text;
 };
+
+TARE_FREES(tare_recording_forget, tare_recording);
 
 /* recording.c */
 void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -41,6 +41,14 @@ void tare_stream_free(struct tare_rstream *s)
 	free_times(s);
 }
 
+void tare_stream_close(struct tare_rstream *s)
+{
+	tare_stream_free(s);
+	if (!s->is_log_shared)
+		tare_log_close(s->log);
+	free(s->ranges);
+}
+
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline)
 {
 	s->has_structs = tare_log_has_runs(s->log);

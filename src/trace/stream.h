@@ -7,6 +7,7 @@
 /* The records of one stream that belong in the order of time, in that order, each with its time. */
 void tare_stream_open(struct tare_rstream *s); /* after its ranges are known */
 void tare_stream_free(struct tare_rstream *s);
+void tare_stream_close(struct tare_rstream *s); /* and its log */
 /* The next record is the first again; `is_outline`: tare_recording_outline(). */
 void tare_stream_rewind(struct tare_rstream *s, bool is_outline);
 

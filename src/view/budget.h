@@ -14,6 +14,7 @@
 #include "base/emit.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/owned.h"
 
 enum tare_limit_kind { TARE_LIMIT_SIZE, TARE_LIMIT_GROWTH, TARE_LIMIT_BASELINE };
 enum tare_limit_state { TARE_LIMIT_OK, TARE_LIMIT_OVER, TARE_LIMIT_UNKNOWN };
@@ -41,9 +42,9 @@ struct tare_budget_limit {
 };
 
 struct tare_budget {
-	struct tare_budget_limit *limits;
+	TARE_OWNED struct tare_budget_limit *limits;
 	size_t nr, cap;
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 	bool is_simulated; /* a figure is of a GPU that is */
 };
 
@@ -54,7 +55,7 @@ int tare_budget_add_growth(struct tare_budget *b, const char *size, struct tare_
 int tare_budget_add_baseline(struct tare_budget *b, const char *path, const char *above, struct tare_err *err);
 /* A line a limit; what follows a # is a remark. The baselines of a file lie beside it. */
 int tare_budget_read(struct tare_budget *b, const char *path, struct tare_err *err);
-void tare_budget_free(struct tare_budget *b);
+TARE_FREES(tare_budget_free, tare_budget);
 
 /* The figure of a SIZE or GROWTH. Returns 0, or USAGE: there is no such row. */
 int tare_budget_find(struct tare_budget *b, struct tare_budget_limit *limit, const struct tare_json_value *report,

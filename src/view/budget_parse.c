@@ -225,9 +225,3 @@ int tare_budget_read(struct tare_budget *b, const char *path, struct tare_err *e
 		err->code = TARE_E_USAGE;
 	return rc;
 }
-
-void tare_budget_free(struct tare_budget *b)
-{
-	free(b->limits);
-	tare_arena_free(&b->arena);
-}

@@ -98,12 +98,3 @@ void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const 
 	}
 	link_parents(c);
 }
-
-void tare_columns_free(struct tare_columns *c)
-{
-	for (int i = 0; i < c->line_nr; i++)
-		free(c->lines[i].cells);
-	free(c->lines);
-	free(c->devices);
-	*c = (struct tare_columns){ 0 };
-}

@@ -2,6 +2,7 @@
 #ifndef TARE_VIEW_COLUMNS_H
 #define TARE_VIEW_COLUMNS_H
 
+#include "base/owned.h"
 #include "ledger/ledger.h"
 
 /*
@@ -10,22 +11,22 @@
  */
 struct tare_columns_line {
 	const struct tare_row *row; /* of the first ledger that has it: for what does not change */
-	const struct tare_row **cells;
+	TARE_OWNED const struct tare_row **cells;
 	int parent; /* index of a line, -1: directly below the device */
 };
 
 struct tare_columns {
-	const struct tare_device_ledger **devices; /* per column; NULL: unknown at that instant */
-	const struct tare_ledger *const *ledgers;  /* per column */
+	TARE_OWNED const struct tare_device_ledger **devices; /* per column; NULL: unknown at that instant */
+	const struct tare_ledger *const *ledgers;             /* per column */
 	int column_nr;
-	struct tare_columns_line *lines;
+	TARE_OWNED struct tare_columns_line *lines;
 	int line_nr;
 };
 
 /* `ledgers` are of one recording; `device` is a device of any of them. Free with …_free(). */
 void tare_columns_build(struct tare_columns *c, const struct tare_ledger *const *ledgers, int ledger_nr,
                         const struct tare_device_ledger *device);
-void tare_columns_free(struct tare_columns *c);
+TARE_FREES(tare_columns_free, tare_columns);
 
 /* The same device in another ledger, by UUID, else by index; or NULL. */
 const struct tare_device_ledger *tare_columns_device(const struct tare_ledger *ledger,

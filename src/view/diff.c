@@ -219,20 +219,3 @@ void tare_diff_build(struct tare_diff *d)
 	tare_strmap_free(&map);
 	free(places);
 }
-
-static void free_side(struct tare_diff_side *s)
-{
-	free(s->places);
-	free(s->processes);
-	free(s->items);
-	tare_arena_free(&s->arena);
-}
-
-void tare_diff_free(struct tare_diff *d)
-{
-	free_side(&d->before);
-	free_side(&d->after);
-	free(d->rows);
-	free(d->totals);
-	tare_arena_free(&d->arena);
-}

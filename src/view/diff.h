@@ -13,6 +13,7 @@
 #include "base/emit.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "base/owned.h"
 #include "view/by.h"
 
 /* Where rows are: a GPU, or the memory of the CPU. */
@@ -51,11 +52,11 @@ struct tare_diff_side {
 	int64_t t_ns;                                   /* -1: not known */
 	const char *note;                               /* why the view has no rows; or NULL */
 	const struct tare_json_value *degraded, *notes; /* arrays of sentences; or NULL */
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 	bool is_simulated; /* one of its GPUs */
-	struct tare_diff_place *places;
-	struct tare_diff_process *processes;
-	struct tare_diff_item *items; /* parents stand before their children */
+	TARE_OWNED struct tare_diff_place *places;
+	TARE_OWNED struct tare_diff_process *processes;
+	TARE_OWNED struct tare_diff_item *items; /* parents stand before their children */
 	size_t place_nr, place_cap, process_nr, process_cap, item_nr, item_cap;
 };
 
@@ -83,12 +84,12 @@ struct tare_diff_total {
 
 struct tare_diff {
 	int by; /* enum tare_by; -1: the tree of accounts */
-	struct tare_diff_side before, after;
-	struct tare_diff_row *rows; /* the largest change first */
+	TARE_OWNED struct tare_diff_side before, after;
+	TARE_OWNED struct tare_diff_row *rows; /* the largest change first */
 	size_t row_nr, row_cap;
-	struct tare_diff_total *totals; /* one per place */
+	TARE_OWNED struct tare_diff_total *totals; /* one per place */
 	size_t total_nr, total_cap;
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 };
 
 /* Can rows of this view be compared? -1: the tree of accounts, which can. */
@@ -108,6 +109,6 @@ int tare_diff_read(struct tare_diff_side *side, const struct tare_json_value *re
 /* Makes rows and totals of the two sides, which were read. */
 void tare_diff_build(struct tare_diff *diff);
 void tare_diff_show(struct tare_emit *e, const struct tare_diff *diff);
-void tare_diff_free(struct tare_diff *diff);
+TARE_FREES(tare_diff_free, tare_diff);
 
 #endif

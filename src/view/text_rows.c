@@ -320,15 +320,3 @@ void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns 
 	add_children(&b, &top, 0);
 	free(top.lines);
 }
-
-void tare_text_rows_free(struct tare_text_rows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		tare_str_free(&rows->rows[i].label);
-		free(rows->rows[i].cells);
-	}
-	free(rows->rows);
-	tare_str_free(&rows->counts);
-	tare_str_free(&rows->counts_mean);
-	*rows = (struct tare_text_rows){ 0 };
-}

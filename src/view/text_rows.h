@@ -7,6 +7,7 @@
 #ifndef TARE_VIEW_TEXT_ROWS_H
 #define TARE_VIEW_TEXT_ROWS_H
 
+#include "base/owned.h"
 #include "base/str.h"
 #include "view/columns.h"
 
@@ -16,25 +17,25 @@ struct tare_text_cell {
 };
 
 struct tare_text_row {
-	struct tare_str label;
+	TARE_OWNED struct tare_str label;
 	int indent; /* levels below the device */
 	bool elastic;
 	bool is_category; /* what tensors are for: `evidence` is of that, not of the bytes */
 	enum tare_account account;
 	enum tare_evidence evidence;
-	struct tare_text_cell *cells; /* one per column */
+	TARE_OWNED struct tare_text_cell *cells; /* one per column */
 };
 
 struct tare_text_rows {
-	struct tare_text_row *rows;
+	TARE_OWNED_MANY(count) struct tare_text_row *rows;
 	size_t count, cap;
 	int column_nr;
 	/* What the first "(15·2)" means, "15 at peak · 2 at end", where no label had the room to say it; else empty. */
-	struct tare_str counts, counts_mean;
+	TARE_OWNED struct tare_str counts, counts_mean;
 };
 
 /* `room`: columns of a label that the screen has for counts in words. */
 void tare_text_rows_build(struct tare_text_rows *out, const struct tare_columns *columns, size_t room);
-void tare_text_rows_free(struct tare_text_rows *rows);
+TARE_FREES(tare_text_rows_free, tare_text_rows);
 
 #endif

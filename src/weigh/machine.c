@@ -243,12 +243,3 @@ void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_pr
 		add_rows(m, all, tare_str_text(&text));
 	tare_str_free(&text);
 }
-
-void tare_weigh_machine_free(struct tare_weigh_machine *m)
-{
-	free(m->rows);
-	free(m->swaps);
-	free(m->users);
-	free(m->cgroups);
-	tare_arena_free(&m->arena);
-}

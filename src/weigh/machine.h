@@ -3,6 +3,7 @@
 #ifndef TARE_WEIGH_MACHINE_H
 #define TARE_WEIGH_MACHINE_H
 
+#include "base/owned.h"
 #include "weigh/weigh.h"
 #include "witness/cgroup.h"
 
@@ -29,20 +30,20 @@ struct tare_weigh_machine {
 	uint64_t available, swap_total, swap_free;
 	uint64_t nvmap;        /* what a Tegra's GPU has of it */
 	uint64_t swap_written; /* pages that went out since the start of the machine, in bytes */
-	struct tare_weigh_part *rows;
+	TARE_OWNED struct tare_weigh_part *rows;
 	size_t count, cap;
-	struct tare_weigh_swap *swaps;
+	TARE_OWNED struct tare_weigh_swap *swaps;
 	size_t swap_count, swap_cap;
-	struct tare_weigh_user *users; /* the largest first */
+	TARE_OWNED struct tare_weigh_user *users; /* the largest first */
 	size_t user_count, user_cap;
-	struct tare_cgroup_memory *cgroups; /* of the processes, the largest first */
+	TARE_OWNED struct tare_cgroup_memory *cgroups; /* of the processes, the largest first */
 	size_t cgroup_count, cgroup_cap;
-	struct tare_arena arena;
+	TARE_OWNED struct tare_arena arena;
 };
 
 /* Rows only make sense where `all` are all processes of the machine; `with_rows` says so. */
 void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root,
                         bool with_rows);
-void tare_weigh_machine_free(struct tare_weigh_machine *m);
+TARE_FREES(tare_weigh_machine_free, tare_weigh_machine);
 
 #endif

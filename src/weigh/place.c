@@ -50,15 +50,6 @@ void tare_weigh_keep(void *arg, const struct tare_smaps_mapping *mapping)
 	all->has_driver = all->has_driver || !strncmp(m->name, "/dev/nvidia", 11);
 }
 
-void tare_weigh_forget(struct tare_weigh_mappings *all)
-{
-	free(all->items);
-	tare_strmap_free(&all->run);
-	tare_strmap_free(&all->spans);
-	tare_weigh_stacks_free(&all->stacks);
-	tare_arena_free(&all->arena);
-}
-
 /* "/usr/lib/libc.so.6" → "libc.so.6" */
 static bool is_library(const struct tare_weigh_mappings *all, const char *name)
 {

@@ -5,18 +5,19 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/owned.h"
 #include "weigh/stacks.h"
 #include "weigh/weigh.h"
 #include "witness/smaps.h"
 
 struct tare_weigh_mappings {
-	struct tare_smaps_mapping *items;
+	TARE_OWNED struct tare_smaps_mapping *items;
 	size_t count, cap;
-	struct tare_strmap run;   /* names of files of which something is run */
-	struct tare_strmap spans; /* bytes that a file's mappings have together */
-	bool has_driver;          /* CUDA's */
-	struct tare_weigh_stacks stacks;
-	struct tare_arena arena;
+	TARE_OWNED struct tare_strmap run;   /* names of files of which something is run */
+	TARE_OWNED struct tare_strmap spans; /* bytes that a file's mappings have together */
+	bool has_driver;                     /* CUDA's */
+	TARE_OWNED struct tare_weigh_stacks stacks;
+	TARE_OWNED struct tare_arena arena;
 };
 
 /* Which row a mapping is of. */
@@ -27,7 +28,7 @@ struct tare_weigh_place {
 
 /* For tare_smaps_read(): `arg` is a struct tare_weigh_mappings. */
 void tare_weigh_keep(void *arg, const struct tare_smaps_mapping *mapping);
-void tare_weigh_forget(struct tare_weigh_mappings *all);
+TARE_FREES(tare_weigh_forget, tare_weigh_mappings);
 
 struct tare_weigh_place tare_weigh_place_of(const struct tare_weigh_mappings *all, size_t at);
 

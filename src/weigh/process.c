@@ -166,12 +166,3 @@ void tare_weigh_all(struct tare_weigh_processes *out, const char *root)
 	closedir(proc);
 	weigh_sort(out);
 }
-
-void tare_weigh_free(struct tare_weigh_processes *out)
-{
-	for (size_t i = 0; i < out->count; i++)
-		free(out->items[i].rows);
-	free(out->items);
-	tare_arena_free(&out->arena);
-	*out = (struct tare_weigh_processes){ 0 };
-}

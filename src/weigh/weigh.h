@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/owned.h"
 #include "record/format.h" /* TARE_NOT_KNOWN */
 
 #include <stdbool.h>
@@ -51,20 +52,20 @@ struct tare_weigh_process {
 	uint64_t nvmap;
 	int nvmap_failure;
 	const char *cgroup; /* of memory; NULL: none */
-	struct tare_weigh_row *rows;
+	TARE_OWNED struct tare_weigh_row *rows;
 	size_t count, cap;
 };
 
 struct tare_weigh_processes {
-	struct tare_weigh_process *items; /* the largest first */
-	size_t count, cap, denied;        /* denied: not ours to read */
-	struct tare_arena arena;
+	TARE_OWNED struct tare_weigh_process *items; /* the largest first */
+	size_t count, cap, denied;                   /* denied: not ours to read */
+	TARE_OWNED struct tare_arena arena;
 };
 
 /* All of the machine below `root`, or those of `pids`, in that order. */
 void tare_weigh_all(struct tare_weigh_processes *out, const char *root);
 void tare_weigh_add(struct tare_weigh_processes *out, const char *root, pid_t pid);
-void tare_weigh_free(struct tare_weigh_processes *out);
+TARE_FREES(tare_weigh_free, tare_weigh_processes);
 
 /* mapping.c: the rows of p, from smaps. 0 or a negative errno. */
 int tare_weigh_mappings(struct tare_weigh_process *p, const char *root, struct tare_arena *arena);
