@@ -2,6 +2,7 @@
 #ifndef TARE_BASE_COMPARATOR_H
 #define TARE_BASE_COMPARATOR_H
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -86,6 +87,15 @@
 		if (compared)                                                                                                  \
 			return compared;                                                                                           \
 	}
+
+/* Sorts an array, which may be empty and NULL then: qsort() may not be asked that. */
+#define TARE_SORT(ITEMS, COUNT, COMPARATOR) tare_sort((ITEMS), (size_t)(COUNT), sizeof(*(ITEMS)), COMPARATOR)
+
+static inline void tare_sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	if (count)
+		qsort(items, count, size, compare);
+}
 
 static inline int tare_compare_texts(const char *x, const char *y)
 {

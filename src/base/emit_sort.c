@@ -177,7 +177,7 @@ static void sort(struct waiting *out, const struct waiting *rows, size_t count)
 		heads[n] = rows[i];
 		heads[n++].place = i;
 	}
-	qsort(heads, n, sizeof(*heads), compare);
+	TARE_SORT(heads, n, compare);
 	for (size_t i = 0; i < n; i++) {
 		size_t first = heads[i].place, own = family(&rows[first], count - first);
 

@@ -189,7 +189,7 @@ static bool is_alike_when_cut(struct tare_emit_table *t, size_t column)
 		if (rows->rows[i].cells && !rows->rows[i].look.is_whole &&
 		    tare_str_columns(rows->rows[i].cells[column]) > shown)
 			cells[count++] = rows->rows[i].cells[column];
-	qsort(cells, count, sizeof(*cells), by_bytes);
+	TARE_SORT(cells, count, by_bytes);
 	for (size_t i = 1; i < count; i++) {
 		size_t bytes = bytes_of(cells[i], shown > WORD_SEEN ? shown - 1 - WORD_SEEN : 0);
 
@@ -243,8 +243,7 @@ static void let_go_on(struct tare_emit_table *t)
 
 	if (first < t->column_count)
 		t->text->widths[first].goes_on = is_alike_when_cut(t, first);
-	if (count)
-		qsort(all, count, sizeof(*all), by_text);
+	TARE_SORT(all, count, by_text);
 	for (size_t i = 1; i < count; i++)
 		for (size_t c = 0; c < t->column_count && !by_text(&all[i - 1], &all[i]); c++)
 			if (is_text(t, c) && strcmp(all[i - 1].row->cells[c], all[i].row->cells[c]) != 0)

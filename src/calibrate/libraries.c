@@ -227,8 +227,7 @@ static void read_keys(struct asking *a, const struct tare_str *keys, struct tare
 			out->not_understood++;
 	}
 	free(text);
-	if (count)
-		qsort(all, count, sizeof(*all), by_hash);
+	TARE_SORT(all, count, by_hash);
 	a->convs = tare_xcalloc(count + 1, sizeof(*a->convs));
 	a->hashes = tare_xcalloc(count + 1, sizeof(*a->hashes));
 	for (size_t i = 0; i < count; i++) {

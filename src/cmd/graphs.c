@@ -128,7 +128,7 @@ static int read_sizes(const char *path, struct sizes *sizes, struct tare_err *er
 	if (!rc && !sizes->count)
 		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no sizes in it; give one size a line", path);
 	if (!rc)
-		qsort(sizes->items, sizes->count, sizeof(*sizes->items), by_size);
+		TARE_SORT(sizes->items, sizes->count, by_size);
 	return rc;
 }
 

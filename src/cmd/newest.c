@@ -58,8 +58,7 @@ static void look(struct list *list, struct tare_arena *names)
 	}
 	if (dir)
 		closedir(dir);
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_start);
+	TARE_SORT(list->items, list->count, by_start);
 }
 
 /* "train-20261120-1642-431.r0.tare": one of several, as tare run calls it below a launcher. */

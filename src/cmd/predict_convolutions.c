@@ -66,7 +66,7 @@ static void count_lines(struct tare_predict_convolutions *c, char *text)
 		TARE_APPEND(lines, n, most) = line;
 	if (!lines)
 		return;
-	qsort(lines, n, sizeof(*lines), compare_lines);
+	TARE_SORT(lines, n, compare_lines);
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(lines[i], lines[i - 1]))
 			count(c, lines[i]);

@@ -35,7 +35,7 @@ void tare_predict_find_settings(const char *recording, struct tare_predict_card 
 		for (size_t i = 0; i < count; i++)
 			if (!best[i].oom.is_there && best[i].conf && *best[i].conf)
 				card->settings[card->setting_nr++] = tare_arena_strdup(memory, best[i].conf);
-		qsort(card->settings, card->setting_nr, sizeof(*card->settings), by_length);
+		TARE_SORT(card->settings, card->setting_nr, by_length);
 	}
 	free(best);
 	tare_whatif_close(&w);

@@ -170,8 +170,7 @@ static void find_exact(const struct tare_recording *recording, int64_t t, struct
 			add_exact(found, &(struct tare_extent_exact){
 								 .t_ns = x->from_ns, .what = x->what, .device = number_of(d), .used = x->low.used });
 	}
-	if (found->exact_nr)
-		qsort(found->exacts, found->exact_nr, sizeof(*found->exacts), by_time);
+	TARE_SORT(found->exacts, found->exact_nr, by_time);
 	keep_nearest(found, t);
 	name_moments(found);
 }

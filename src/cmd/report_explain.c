@@ -43,7 +43,7 @@ static int list(struct process **out, const struct tare_ledger *l)
 		for (int i = 0; i < l->devices[d].row_nr; i++)
 			if (l->devices[d].rows[i].account == TARE_ACCOUNT_PROCESS)
 				add(*out, &nr, l->devices[d].rows[i].pid, 0);
-	qsort(*out, (size_t)nr, sizeof(**out), by_size);
+	TARE_SORT(*out, nr, by_size);
 	return nr;
 }
 

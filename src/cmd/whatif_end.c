@@ -27,8 +27,7 @@ static struct block *sorted_blocks(const struct tare_map *map, size_t *count)
 	for (size_t at = 0; (slot = tare_map_next(map, &at));) {
 		TARE_APPEND(items, *count, cap) = (struct block){ slot->key, slot->value };
 	}
-	if (*count)
-		qsort(items, *count, sizeof(*items), by_address);
+	TARE_SORT(items, *count, by_address);
 	return items;
 }
 
@@ -41,7 +40,7 @@ static struct tare_whatif_given *sorted_given(const struct tare_whatif_allocator
 
 	for (size_t at = 0; (slot = tare_map_next(&a->given_at, &at));)
 		items[nr++] = a->given[slot->value];
-	qsort(items, nr, sizeof(*items), by_given_address);
+	TARE_SORT(items, nr, by_given_address);
 	for (size_t i = 1; i < nr; i++)
 		if (items[i].is_expandable && items[kept].is_expandable && items[i].pool == items[kept].pool &&
 		    items[i].is_small == items[kept].is_small && items[i].stream == items[kept].stream &&

@@ -177,8 +177,7 @@ static void list_live(struct reader *r)
 			TARE_APPEND(r->out->live, r->out->live_nr, cap) =
 				(struct tare_export_block){ r->pools[i].device, r->pools[i].pid, slot->key, there->size, there->stack };
 		}
-	if (r->out->live_nr)
-		qsort(r->out->live, r->out->live_nr, sizeof(*r->out->live), by_place);
+	TARE_SORT(r->out->live, r->out->live_nr, by_place);
 }
 
 static void discard(struct reader *r)

@@ -140,8 +140,7 @@ void tare_builder_keep_largest(struct tare_builder *b)
 	struct tare_blocks_ledger of_pool, others;
 	size_t kept = b->first + TARE_EXPORT_STACKS_MAX;
 
-	if (s->nr > b->first)
-		qsort(s->samples + b->first, s->nr - b->first, sizeof(*s->samples), by_size);
+	TARE_SORT(s->samples + b->first, s->nr - b->first, by_size);
 	if (s->nr <= kept)
 		return;
 	of_pool = sum_of(s, kept, true);

@@ -120,8 +120,7 @@ static void add_segments(struct tare_viz *w, int device)
 
 	for (int i = 0; i < d->segment_nr; i++)
 		s[i] = d->segments[i];
-	if (d->segment_nr)
-		qsort(s, (size_t)d->segment_nr, sizeof(*s), by_address);
+	TARE_SORT(s, d->segment_nr, by_address);
 	for (int i = 0; i < d->segment_nr; i++) {
 		const struct tare_pool_segment *next = &s[i + 1];
 

@@ -254,7 +254,7 @@ static void keep(struct making *m, struct tare_arena *arena, struct tare_doubts 
 {
 	double sum = 1; /* the laws as they are */
 
-	qsort(m->items, m->count, sizeof(*m->items), by_weight);
+	TARE_SORT(m->items, m->count, by_weight);
 	for (size_t i = 0; i < m->count; i++)
 		sum += m->items[i].weight;
 	out->count = m->count < KEPT_MAX ? m->count : KEPT_MAX;

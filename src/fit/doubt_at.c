@@ -139,7 +139,7 @@ void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, 
 	for (size_t i = 0; i < f->doubts.count; i++)
 		count += say(&c, &f->doubts.items[i], all + count);
 	count += stop(&c, all + count);
-	qsort(all, count, sizeof(*all), by_value);
+	TARE_SORT(all, count, by_value);
 	*low = *high = value;
 	for (size_t i = 0; i < count && all[i].value < value && sum < TAIL; i++)
 		if ((sum += all[i].weight) >= TAIL)

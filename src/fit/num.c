@@ -5,7 +5,6 @@
 #include "base/comparator.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 double tare_num_student90(size_t freedom)
@@ -27,7 +26,7 @@ double tare_num_quantile(double *values, size_t count, double share)
 
 	if (!count)
 		return 0;
-	qsort(values, count, sizeof(*values), by_value);
+	TARE_SORT(values, count, by_value);
 	rank = (size_t)(share * (double)count);
 	if ((double)rank < share * (double)count)
 		rank++;

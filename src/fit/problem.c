@@ -217,7 +217,7 @@ static void describe(struct tare_problem *p, size_t i)
 
 	for (size_t r = 0; r < d->row_count; r++)
 		all[r] = tare_fit_x(d, r)[i];
-	qsort(all, d->row_count, sizeof(*all), by_value);
+	TARE_SORT(all, d->row_count, by_value);
 	for (size_t r = 0; r < d->row_count; r++)
 		if (!r || all[r] != all[r - 1])
 			all[n++] = all[r];
@@ -317,7 +317,7 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 		all[count++].param_count = n;
 		at += n;
 	}
-	qsort(all, count, sizeof(*all), by_params);
+	TARE_SORT(all, count, by_params);
 	d->x = tare_arena_alloc(p->arena, (count * n + 1) * sizeof(double));
 	d->y = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
 	d->weight = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));

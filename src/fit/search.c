@@ -256,7 +256,7 @@ size_t tare_laws_search(const struct tare_fit_data *d, const struct tare_terms *
 		tare_laws_merge_levels(d, terms, &out[i]);
 	for (size_t i = 0; i < s.count; i++)
 		tare_laws_judge_beyond(d, terms, &out[i]);
-	qsort(out, s.count, sizeof(*out), by_score);
+	TARE_SORT(out, s.count, by_score);
 	free(s.owner);
 	free(s.feature);
 	free(s.known);

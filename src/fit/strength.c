@@ -248,7 +248,7 @@ void tare_fit_judge(struct tare_fitted *f)
 	double *sorted = tare_xcalloc(2 * n + 1, sizeof(*sorted)), *error = sorted + n, mean, left;
 
 	memcpy(sorted, f->data.y, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_value);
+	TARE_SORT(sorted, n, by_value);
 	spread(f, sorted);
 	mean = errors_of_middle(&f->data, sorted, error);
 	left = mean > 0 ? f->mean_error / mean : 0;

@@ -188,7 +188,7 @@ static const struct module *module_at(struct tare_heaptrack_traces *t, uint64_t 
 	size_t low = 0, high = t->module_nr;
 
 	if (!t->is_sorted && t->module_nr)
-		qsort(t->modules, t->module_nr, sizeof(*t->modules), by_begin);
+		TARE_SORT(t->modules, t->module_nr, by_begin);
 	t->is_sorted = true;
 	while (low < high) {
 		size_t middle = (low + high) / 2;

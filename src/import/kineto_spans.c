@@ -109,8 +109,7 @@ TARE_COMPARATOR(by_begin, struct tare_kineto_span,
 void tare_kineto_spans_begin(struct tare_kineto_spans *s, struct tare_import_out *out)
 {
 	s->out = out;
-	if (s->count)
-		qsort(s->items, s->count, sizeof(*s->items), by_begin);
+	TARE_SORT(s->items, s->count, by_begin);
 }
 
 /* ---- lines ---- */

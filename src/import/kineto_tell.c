@@ -187,7 +187,7 @@ void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out, struct
 	c->k = k;
 	c->out = out;
 	c->told = told;
-	qsort(k->events, k->count, sizeof(*k->events), by_time);
+	TARE_SORT(k->events, k->count, by_time);
 	tare_kineto_spans_begin(&k->spans, out);
 	find_addresses(c);
 	tare_kineto_modules_begin(&c->modules, &k->spans, out);

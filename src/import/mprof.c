@@ -206,7 +206,7 @@ int tare_import_read_mprof(struct tare_import_job *job, struct tare_err *err)
 		rc = tare_err_set(err, TARE_E_EMPTY, "%s: no line is a reading, as `MEM 813.7 1754557693.89` is",
 		                  tare_import_in_path(job->in));
 	if (!rc) {
-		qsort(r.items, r.count, sizeof(*r.items), in_time);
+		TARE_SORT(r.items, r.count, in_time);
 		write_all(&r);
 		add_notes(&r);
 	}

@@ -88,7 +88,7 @@ static void tell_start(struct tare_snapshot_gpu *g)
 
 	for (size_t i = 0; i < d->start_segment_count; i++)
 		sorted[i] = &d->start_segments[i];
-	qsort(sorted, d->start_segment_count, sizeof(*sorted), by_pool);
+	TARE_SORT(sorted, d->start_segment_count, by_pool);
 	for (size_t i = 0; i < d->start_segment_count; i++) {
 		tare_snapshot_world_enter_pool(g, sorted[i]->pool, sorted[i]->stream);
 		tare_snapshot_world_segment(g, sorted[i], 0);

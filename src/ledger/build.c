@@ -53,7 +53,7 @@ void tare_fold_add_instants(struct tare_fold *f, const struct tare_instant *inst
 		if (instants[i].kind == TARE_INSTANT_TIME && first >= from && first < until)
 			add_timed(f, &instants[i], &out[i]);
 	}
-	qsort(f->timed, (size_t)f->timed_nr, sizeof(*f->timed), by_t);
+	TARE_SORT(f->timed, f->timed_nr, by_t);
 }
 
 /*

@@ -206,8 +206,7 @@ void tare_driver_time_of_recording(struct tare_recording *recording, const struc
 	*out = (struct tare_time_rows){ 0 };
 	if (!is_dropped || !is_of_several(recording) || !add_folders(out, recording, opts))
 		add_recording(out, recording, opts, 0);
-	if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), compare);
+	TARE_SORT(out->rows, out->count, compare);
 }
 
 void tare_driver_time_free(struct tare_time_rows *rows)

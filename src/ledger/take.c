@@ -423,8 +423,7 @@ static void forget_pass(struct tare_fold *f, int64_t max_begin_all)
 			continue;
 		d->max_begin_seen = d->max_begin;
 		d->max_begin = d->max_begin_then;
-		if (d->late.count)
-			qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+		TARE_SORT(d->late.items, d->late.count, by_begin);
 	}
 }
 
@@ -517,7 +516,7 @@ bool tare_fold_look_further(struct tare_fold *f)
 		if (!d || !d->late.count)
 			continue;
 		is_any |= is_too_late(f, d, i < device_nr ? known[i] : 0);
-		qsort(d->late.items, d->late.count, sizeof(*d->late.items), by_begin);
+		TARE_SORT(d->late.items, d->late.count, by_begin);
 	}
 	free(known);
 	return !is_any;

@@ -5,7 +5,6 @@
 #include "base/comparator.h"
 #include "base/xalloc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const settings[] = {
@@ -27,7 +26,7 @@ struct tare_whatif_case *tare_whatif_best(const struct tare_whatif *w, const str
 	*count = 0;
 	for (size_t i = 0; i < SETTINGS; i++)
 		*count += !tare_whatif_case(w, settings[i], ask, &cases[*count], &err);
-	qsort(cases, *count, sizeof(*cases), by_peak);
+	TARE_SORT(cases, *count, by_peak);
 	return cases;
 }
 

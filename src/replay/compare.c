@@ -43,8 +43,7 @@ static int state_of(enum tare_snapshot_state state)
 
 static void sort(struct places *p)
 {
-	if (p->count)
-		qsort(p->items, p->count, sizeof(*p->items), by_address);
+	TARE_SORT(p->items, p->count, by_address);
 }
 
 uint64_t tare_replay_compare_end(const struct tare_trace_device *d, const struct tare_allocator *a)

@@ -134,8 +134,7 @@ void tare_trace_find_reservations(struct tare_trace *t, struct tare_trace_device
 	struct tare_trace_ranges all = { 0 };
 
 	gather(t, d, &all);
-	if (all.count)
-		qsort(all.items, all.count, sizeof(*all.items), by_address);
+	TARE_SORT(all.items, all.count, by_address);
 	for (size_t i = 0; i < all.count; i++) {
 		const struct tare_trace_segment *range = &all.items[i];
 		struct tare_trace_segment *last = d->reservation_count ? &d->reservations[d->reservation_count - 1] : NULL;

@@ -236,7 +236,7 @@ struct tare_trace_start **tare_trace_sorted_starts(const struct tare_trace_devic
 
 	for (size_t i = 0; i < d->start_count; i++)
 		sorted[i] = &d->starts[i];
-	qsort(sorted, d->start_count, sizeof(*sorted), by_address);
+	TARE_SORT(sorted, d->start_count, by_address);
 	return sorted;
 }
 

@@ -111,7 +111,7 @@ bool tare_wait_until(struct tare_trace_device *d, size_t event, size_t until)
 	} else if (d->waits[at].until >= until)
 		return false;
 	d->waits[at].until = until;
-	qsort(d->waits, d->wait_count, sizeof(*d->waits), by_until);
+	TARE_SORT(d->waits, d->wait_count, by_until);
 	return true;
 }
 

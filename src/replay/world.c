@@ -57,7 +57,7 @@ static uint32_t *put_segments(const struct tare_trace_device *d, struct tare_all
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &d->start_segments[i];
-	qsort(sorted, count, sizeof(*sorted), by_serial);
+	TARE_SORT(sorted, count, by_serial);
 	for (size_t i = 0; i < count; i++)
 		numbers[sorted[i] - d->start_segments] = put_segment(d, a, sorted[i], reserved);
 	free(reserved);

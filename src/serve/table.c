@@ -154,8 +154,7 @@ void tare_serve_table_turn(struct tare_serve_table *t, const struct tare_finder 
 		else
 			see_folder(t, folders->items[i]);
 	}
-	if (t->count)
-		qsort(t->entries, t->count, sizeof(struct tare_serve_entry *), by_name);
+	TARE_SORT(t->entries, t->count, by_name);
 }
 
 const char *tare_serve_entry_state(const struct tare_serve_entry *e)

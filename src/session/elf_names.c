@@ -92,7 +92,7 @@ static bool read_sections(struct tare_elf_names *n, const uint64_t build_id[2])
 	if (!is_same || !found || found->sh_link >= head->e_shnum)
 		return false;
 	add_symbols(n, found, &sections[found->sh_link]);
-	qsort(n->functions, n->count, sizeof(*n->functions), by_begin);
+	TARE_SORT(n->functions, n->count, by_begin);
 	return n->count > 0;
 }
 

@@ -87,8 +87,7 @@ struct tare_jit_names *tare_jit_names_open(uint32_t pid, uint64_t start_ticks)
 	if (tare_file_read(&n->text, path, FILE_MAX, NULL) == 0 && n->text.data)
 		for (rest = n->text.data; (line = strsep(&rest, "\n"));)
 			add_line(n, line);
-	if (n->count)
-		qsort(n->functions, n->count, sizeof(*n->functions), by_begin);
+	TARE_SORT(n->functions, n->count, by_begin);
 	return n;
 }
 

@@ -151,7 +151,7 @@ void tare_versions_find(struct tare_versions *v, struct tare_recording *recordin
 	for (size_t i = 0; i < v->folder_nr; i++)
 		free(v->folders[i]);
 	v->folder_nr = 0;
-	qsort(v->items, v->count, sizeof(v->items[0]), by_name);
+	TARE_SORT(v->items, v->count, by_name);
 }
 
 /* As pip writes names. */

@@ -36,8 +36,7 @@ static struct numbers list(const char *folder, uint32_t (*number_of)(const char 
 	}
 	if (dir)
 		closedir(dir);
-	if (found.nr)
-		qsort(found.items, found.nr, sizeof(*found.items), by_number);
+	TARE_SORT(found.items, found.nr, by_number);
 	return found;
 }
 

@@ -65,8 +65,7 @@ static void find_recordings(struct recordings *out, const char *folder)
 	}
 	if (dir)
 		closedir(dir);
-	if (out->count)
-		qsort(out->paths, out->count, sizeof(*out->paths), by_name);
+	TARE_SORT(out->paths, out->count, by_name);
 }
 
 static void free_recordings(struct recordings *rec)

@@ -73,7 +73,7 @@ static const struct tare_row **children_of(const struct tare_device_ledger *d, i
 		if (d->rows[k].parent == i && (d->rows[k].bytes || !d->rows[k].leaf))
 			list[(*count)++] = &d->rows[k];
 	if (*count > ROWS_MOST)
-		qsort(list, *count, sizeof(*list), by_magnitude);
+		TARE_SORT(list, *count, by_magnitude);
 	return list;
 }
 
@@ -167,16 +167,14 @@ static size_t join(struct line *list, size_t count)
 {
 	size_t n = 0;
 
-	if (count)
-		qsort(list, count, sizeof(*list), by_label);
+	TARE_SORT(list, count, by_label);
 	for (size_t i = 0; i < count; i++) {
 		if (n && !by_label(&list[n - 1], &list[i]))
 			list[n - 1].bytes += list[i].bytes;
 		else
 			list[n++] = list[i];
 	}
-	if (n)
-		qsort(list, n, sizeof(*list), by_bytes);
+	TARE_SORT(list, n, by_bytes);
 	return n;
 }
 

@@ -221,8 +221,7 @@ void tare_top_add_processes(struct tare_top_tree *tree, int gpu, const struct ta
 		                                 : 0;
 	}
 	sorted_by = wish->sort;
-	if (items.count)
-		qsort(items.list, items.count, sizeof(*items.list), by_wish);
+	TARE_SORT(items.list, items.count, by_wish);
 	for (size_t i = 0; i < items.count; i++) {
 		if (is_wanted(&items.list[i], wish->filter)) {
 			add_process(tree, gpu, &items.list[i], now_ns);

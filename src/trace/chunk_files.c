@@ -70,8 +70,7 @@ void tare_chunk_list_read(struct tare_chunk_list *out, const char *log)
 	if (dir)
 		closedir(dir);
 	free(folder);
-	if (out->nr > 1)
-		qsort(out->items, out->nr, sizeof(*out->items), compare);
+	TARE_SORT(out->items, out->nr, compare);
 }
 
 void tare_chunk_list_free(struct tare_chunk_list *list)

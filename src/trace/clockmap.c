@@ -146,7 +146,7 @@ static void set_rates(struct tare_clockmap *map, size_t from)
 void tare_clockmap_settle(struct tare_clockmap *map)
 {
 	if (map->pair_nr > 0) {
-		qsort(map->pairs, map->pair_nr, sizeof(*map->pairs), by_ticks);
+		TARE_SORT(map->pairs, map->pair_nr, by_ticks);
 		keep_longest_series(map);
 		thin_out(map);
 		find_moved(map);

@@ -49,8 +49,7 @@ static void sort_names(struct names *n)
 {
 	size_t kept = 0;
 
-	if (n->count > 1)
-		qsort(n->items, n->count, sizeof(*n->items), compare_names);
+	TARE_SORT(n->items, n->count, compare_names);
 	for (size_t i = 0; i < n->count; i++) {
 		if (kept > 0 && !strcmp(n->items[i], n->items[kept - 1]))
 			free(n->items[i]);

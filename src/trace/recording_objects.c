@@ -72,13 +72,12 @@ void tare_recording_settle_objects(struct tare_rprocess *p)
 
 	for (size_t i = 0; i < n; i++)
 		all[i] = (struct numbered){ p->objects[i], (int)i };
-	qsort(all, n, sizeof(*all), by_age);
+	TARE_SORT(all, n, by_age);
 	for (size_t i = 0; i < n; i++) {
 		p->objects[kept] = all[i].object;
 		kept += load(&l, kept);
 	}
-	if (kept)
-		qsort(p->objects, kept, sizeof(*p->objects), by_begin);
+	TARE_SORT(p->objects, kept, by_begin);
 	for (size_t i = 0; i < kept; i++) {
 		reach = p->objects[i].end > reach ? p->objects[i].end : reach;
 		p->objects[i].reach = reach;

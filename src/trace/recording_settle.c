@@ -6,8 +6,6 @@
 #include "base/comparator.h"
 #include "trace/stream.h"
 
-#include <stdlib.h>
-
 TARE_COMPARATOR(by_address, struct tare_symbol, TARE_RISING(address) TARE_RISING(object))
 
 static void give_symbols(struct tare_recording *r)
@@ -23,8 +21,7 @@ static void give_symbols(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];
 
-		if (p->public.symbol_nr > 0)
-			qsort(p->symbols, (size_t)p->public.symbol_nr, sizeof(*p->symbols), by_address);
+		TARE_SORT(p->symbols, p->public.symbol_nr, by_address);
 		p->public.symbols = p->symbols;
 	}
 }
@@ -74,8 +71,7 @@ static void settle_marks(struct tare_recording *r)
 {
 	for (size_t i = 0; i < r->mark_nr; i++)
 		r->marks[i].public.at_ns = tare_recording_ns(r, r->marks[i].from, r->marks[i].stamp);
-	if (r->mark_nr)
-		qsort(r->marks, r->mark_nr, sizeof(*r->marks), by_time);
+	TARE_SORT(r->marks, r->mark_nr, by_time);
 }
 
 static const char *string_of(const struct tare_rprocess *p, uint32_t id)
@@ -233,7 +229,7 @@ void tare_recording_settle(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++)
 		settle_process(r, r->processes[i]);
 	spread_lost(r);
-	qsort(r->processes, r->process_nr, sizeof(struct tare_rprocess *), by_first);
+	TARE_SORT(r->processes, r->process_nr, by_first);
 	for (size_t i = 0; i < r->process_nr; i++)
 		r->processes[i]->public.index = (int)i;
 	tare_recording_name_processes(r);

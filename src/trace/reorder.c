@@ -197,7 +197,7 @@ static bool is_due(const struct tare_reorder *r, const struct held *h)
 static void find_due(struct tare_reorder *r)
 {
 	if (r->is_unsorted)
-		qsort(r->held, r->n, sizeof(*r->held), by_stamp);
+		TARE_SORT(r->held, r->n, by_stamp);
 	r->is_unsorted = false;
 	r->due = r->n;
 	if (r->is_drained || r->bytes.len > HELD_MAX || !r->max_lag)

@@ -109,8 +109,7 @@ static void collect(struct list *list, const struct tare_ledger *const *ledgers,
 			if (!is_listed(list, &d->findings[k]))
 				add_said(list, ledgers, ledger_nr, device, &d->findings[k]);
 	}
-	if (list->count)
-		qsort(list->items, list->count, sizeof(*list->items), by_saving);
+	TARE_SORT(list->items, list->count, by_saving);
 }
 
 /* "  8,184.0  computed   kernel …", broken between words below its text. */

@@ -130,7 +130,7 @@ static void merge_lines(struct tare_by_rows *out, size_t start)
 
 	if (out->count == start)
 		return;
-	qsort(out->rows + start, out->count - start, sizeof(*out->rows), by_label);
+	TARE_SORT(out->rows + start, out->count - start, by_label);
 	for (size_t i = start + 1; i < out->count; i++) {
 		struct tare_by_row *group = &out->rows[kept], *row = &out->rows[i];
 
@@ -169,7 +169,7 @@ static void add_device(struct tare_by_rows *out, enum tare_by by, const struct t
 		out->rows[i].device = d;
 	}
 	if (out->count > start)
-		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
+		TARE_SORT(out->rows + start, out->count - start, compare);
 }
 
 /* Tensors on the CPU are of no device: of their bytes only what the program asked for is known. */
@@ -187,7 +187,7 @@ static void add_hosts(struct tare_by_rows *out, enum tare_by by, const struct ta
 		out->rows[i].count = out->rows[i].tensors.count;
 	}
 	if (out->count > start)
-		qsort(out->rows + start, out->count - start, sizeof(*out->rows), compare);
+		TARE_SORT(out->rows + start, out->count - start, compare);
 }
 
 void tare_by_build(struct tare_by_rows *out, enum tare_by by, const struct tare_ledger *ledger)

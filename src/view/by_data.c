@@ -94,7 +94,7 @@ static void order(struct tare_by_row *rows, size_t count, enum tare_by by, const
 
 		items[i] = (struct ordered){ rows[i], tare_cell_of(column, &row), i, sign };
 	}
-	qsort(items, count, sizeof(*items), compare);
+	TARE_SORT(items, count, compare);
 	for (size_t i = 0; i < count; i++)
 		rows[i] = items[i].row;
 	free(items);

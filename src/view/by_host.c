@@ -74,7 +74,7 @@ static void collect(struct lines *lines, const struct tare_by_rows *all, bool is
 	if (!lines->count)
 		return;
 	if (!is_ordered)
-		qsort(lines->items, lines->count, sizeof(*lines->items), by_first);
+		TARE_SORT(lines->items, lines->count, by_first);
 	part(lines);
 }
 

@@ -41,8 +41,7 @@ static const char **names_of(const struct tare_by_row *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &rows[i];
-	if (count)
-		qsort(sorted, count, sizeof(*sorted), by_short_name);
+	TARE_SORT(sorted, count, by_short_name);
 	for (size_t i = 0; i < count; i++) {
 		bool is_shared = (i && !by_short_name(&sorted[i - 1], &sorted[i])) ||
 		                 (i + 1 < count && !by_short_name(&sorted[i], &sorted[i + 1]));

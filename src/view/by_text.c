@@ -87,7 +87,7 @@ static void add_lines(struct tare_sheet *s, const struct tare_columns *c, const 
 	size_t count = collect(&lines, c, all);
 
 	if (count && !is_ordered)
-		qsort(lines, count, sizeof(*lines), compare);
+		TARE_SORT(lines, count, compare);
 	for (size_t l = 0; l < count; l++) {
 		const struct tare_by_row *group = lines[l].group;
 		enum tare_evidence weakest = group->evidence;

@@ -189,7 +189,7 @@ static void sort(struct tare_diff *d)
 	for (size_t i = 0; i < d->row_nr; i++)
 		d->rows[i].number = (int)i;
 	if (d->row_nr)
-		qsort(d->rows, d->row_nr, sizeof(*d->rows), d->by == TARE_BY_RESIDUE ? by_what_stays : by_change);
+		TARE_SORT(d->rows, d->row_nr, d->by == TARE_BY_RESIDUE ? by_what_stays : by_change);
 	for (size_t i = 0; i < d->row_nr; i++)
 		new_place[d->rows[i].number] = (int)i;
 	for (size_t i = 0; i < d->row_nr; i++)

@@ -202,7 +202,7 @@ static size_t list(const struct tare_ledger *const *ledgers, int ledger_nr, stru
 				free(p.columns);
 		}
 	}
-	qsort(*out, count, sizeof(**out), by_most);
+	TARE_SORT(*out, count, by_most);
 	return count;
 }
 

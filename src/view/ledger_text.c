@@ -188,7 +188,7 @@ static void add_hosts(const struct screen *s, const struct tare_ledger *last)
 	for (int i = 0; i < last->host_nr; i++)
 		if (is_host_known(&last->hosts[i]))
 			hosts[count++] = &last->hosts[i];
-	qsort(hosts, count, sizeof(*hosts), by_peak);
+	TARE_SORT(hosts, count, by_peak);
 	shown = tare_view_most(count, MAX_HOSTS);
 	for (size_t i = 0; i < shown; i++)
 		add_host(s, hosts[i]);

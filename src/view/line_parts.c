@@ -65,8 +65,7 @@ static void collect(struct parts *p, const struct tare_device_ledger *d, const s
 		p->host_anon += l->host_anon;
 		p->host_file += l->host_file;
 	}
-	if (p->count)
-		qsort(p->items, p->count, sizeof(*p->items), by_size);
+	TARE_SORT(p->items, p->count, by_size);
 }
 
 struct row {

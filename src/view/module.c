@@ -147,7 +147,7 @@ static int64_t least_shown(const struct tare_module_tree *t)
 	sizes = tare_xcalloc(t->count, sizeof(*sizes));
 	for (size_t i = 0; i < t->count; i++)
 		sizes[i] = t->items[i].all.bytes;
-	qsort(sizes, t->count, sizeof(*sizes), by_size);
+	TARE_SORT(sizes, t->count, by_size);
 	least = sizes[SCREEN_MODULES] + 1;
 	free(sizes);
 	return least;

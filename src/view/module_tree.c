@@ -110,7 +110,7 @@ static void sort(struct tare_module_tree *tree)
 	for (size_t i = 0; i < tree->count; i++)
 		order[i] = i;
 	sorted = tree->items;
-	qsort(order, tree->count, sizeof(*order), in_order);
+	TARE_SORT(order, tree->count, in_order);
 	for (size_t i = 0; i < tree->count; i++)
 		place[order[i]] = i + 1;
 	for (size_t i = 0; i < tree->count; i++) {
@@ -183,8 +183,7 @@ void tare_module_classes_build(struct tare_module_classes *out, const struct tar
 		class->modules++;
 		add(&class->own, &n->own);
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_bytes);
+	TARE_SORT(out->items, out->count, by_bytes);
 }
 
 void tare_module_classes_free(struct tare_module_classes *classes)

@@ -119,8 +119,7 @@ static void write_lines(struct tare_emit *e, struct lines *all)
 {
 	int64_t rest = 0;
 
-	if (all->nr)
-		qsort(all->items, all->nr, sizeof(*all->items), by_size);
+	TARE_SORT(all->items, all->nr, by_size);
 	tare_emit_open(e, "lines", '[');
 	for (size_t i = 0; i < all->nr; i++) {
 		if (i < LINES_MAX)

@@ -8,8 +8,6 @@
 #include "base/xalloc.h"
 #include "view/graph.h"
 
-#include <stdlib.h>
-
 enum { GRAPHS_MAX = 1000 };
 
 static int64_t bytes_of(const struct tare_graph *g)
@@ -30,9 +28,9 @@ struct tare_graph *tare_page_largest_graphs(const struct tare_ledger *l, int *nr
 	*nr = l->graph_nr;
 	if (*nr <= GRAPHS_MAX)
 		return all;
-	qsort(all, (size_t)*nr, sizeof(*all), by_bytes);
+	TARE_SORT(all, *nr, by_bytes);
 	*nr = GRAPHS_MAX;
-	qsort(all, (size_t)*nr, sizeof(*all), by_number);
+	TARE_SORT(all, *nr, by_number);
 	return all;
 }
 

@@ -52,8 +52,7 @@ static size_t find_blocks(struct block *out, const struct tare_device_ledger *d)
 
 	for (int i = 0; i < d->segment_nr; i++)
 		all[i] = &d->segments[i];
-	if (d->segment_nr)
-		qsort(all, (size_t)d->segment_nr, sizeof(*all), by_address);
+	TARE_SORT(all, d->segment_nr, by_address);
 	for (int i = 0; i < d->tensors.count && nr < BLOCKS_MAX; i++) {
 		const struct tare_tensor_row *t = &d->tensors.items[i];
 		const struct tare_pool_segment *s = t->address ? segment_of(all, d->segment_nr, t) : NULL;
@@ -62,8 +61,7 @@ static size_t find_blocks(struct block *out, const struct tare_device_ledger *d)
 			out[nr++] = (struct block){ s, t };
 	}
 	free(all);
-	if (nr)
-		qsort(out, nr, sizeof(*out), by_place);
+	TARE_SORT(out, nr, by_place);
 	return nr;
 }
 

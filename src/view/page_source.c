@@ -111,8 +111,7 @@ static void settle(struct file *f)
 {
 	size_t kept = 0;
 
-	if (f->nr)
-		qsort(f->wanted, f->nr, sizeof(*f->wanted), compare);
+	TARE_SORT(f->wanted, f->nr, compare);
 	for (size_t i = 0; i < f->nr; i++)
 		if (!kept || f->wanted[kept - 1] != f->wanted[i])
 			f->wanted[kept++] = f->wanted[i];

@@ -168,8 +168,7 @@ static void add_calls(struct tare_emit *e, struct tare_page_stack_list *s, const
 	for (size_t i = 0; i < rows.count; i++)
 		if (rows.rows[i].ever)
 			rows.rows[nr++] = rows.rows[i];
-	if (nr)
-		qsort(rows.rows, nr, sizeof(*rows.rows), by_calls);
+	TARE_SORT(rows.rows, nr, by_calls);
 	tare_emit_open(e, "calls", '[');
 	for (size_t i = 0; i < nr; i++) {
 		if (i < ROWS_MAX) {
@@ -194,8 +193,7 @@ static void add_moment(struct tare_emit *e, struct tare_page_stack_list *s, cons
 
 	tare_by_build(&rows, TARE_BY_STACK, l);
 	tare_by_leave_out_empty(&rows);
-	if (rows.count)
-		qsort(rows.rows, rows.count, sizeof(*rows.rows), compare);
+	TARE_SORT(rows.rows, rows.count, compare);
 	tare_emit_open(e, NULL, '{');
 	tare_emit_str(e, "at", label);
 	if (l->t_ns >= 0)

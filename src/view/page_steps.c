@@ -79,7 +79,7 @@ static void add_band(struct tare_emit *e, const char *key, const struct curves *
 			values[n] = at(all->items[i], is_live, part, axis);
 			n += values[n] >= 0;
 		}
-		qsort(values, n, sizeof(*values), compare);
+		TARE_SORT(values, n, compare);
 		for (int q = 0; q < QUANTILES; q++)
 			out[q][part] = n ? values[(size_t)(quantiles[q] * (double)(n - 1) + 0.5)] : -1;
 	}
@@ -102,7 +102,7 @@ static int64_t axis_of(const struct curves *all)
 
 	for (size_t i = all->nr > 1; i < all->nr; i++)
 		lengths[n++] = all->items[i]->mark->ns;
-	qsort(lengths, n, sizeof(*lengths), compare);
+	TARE_SORT(lengths, n, compare);
 	axis = n ? lengths[(size_t)(most_are_over * (double)(n - 1) + 0.5)] : 0;
 	free(lengths);
 	return axis > 0 ? axis : 1;

@@ -5,8 +5,6 @@
 #include "base/comparator.h"
 #include "base/emit.h"
 
-#include <stdlib.h>
-
 static void add_band(struct tare_emit *e, const struct tare_memory_history_panel *panel, int band)
 {
 	const struct tare_memory_history_band *b = &panel->bands[band];
@@ -125,8 +123,7 @@ int tare_page_choose(const struct tare_memory_history *history, int most, int64_
 
 	for (int i = 0; i < shown; i++)
 		count += choose_of(&history->panels[i], most / shown, out + count);
-	if (count)
-		qsort(out, (size_t)count, sizeof(*out), by_time);
+	TARE_SORT(out, count, by_time);
 	for (int i = 0; i < count; i++)
 		if (!kept || out[i] != out[kept - 1])
 			out[kept++] = out[i];

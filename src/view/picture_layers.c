@@ -69,7 +69,7 @@ static int64_t least_of(const struct tare_plot *p, const int64_t *most)
 	int64_t least = 0, largest = 0;
 
 	memcpy(sorted, most, (size_t)p->panel->band_nr * sizeof(*sorted));
-	qsort(sorted, (size_t)p->panel->band_nr, sizeof(*sorted), by_size);
+	TARE_SORT(sorted, p->panel->band_nr, by_size);
 	if (p->panel->band_nr > LAYERS_MAX)
 		least = sorted[LAYERS_MAX - 2];
 	for (size_t i = 0; i < p->panel->point_nr; i++)

@@ -57,8 +57,7 @@ void tare_pool_build(struct tare_pool_groups *out, const struct tare_ledger *led
 		out->items[i].device = device;
 		find_graphs(&out->items[i], ledger);
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_kind);
+	TARE_SORT(out->items, out->count, by_kind);
 }
 
 void tare_pool_free(struct tare_pool_groups *groups)

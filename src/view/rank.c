@@ -136,7 +136,7 @@ void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows 
 	if (n > 1) {
 		const struct tare_rank_row *least = &sums[0], *most = &sums[n - 1];
 
-		qsort(sums, n, sizeof(*sums), by_bytes);
+		TARE_SORT(sums, n, by_bytes);
 		out->least = least->rank;
 		out->most = most->rank;
 		out->least_bytes = least->bytes;

@@ -116,8 +116,7 @@ void tare_residue_build(struct tare_residue_rows *out, const struct tare_device_
 	for (int i = 0; i < d->row_nr; i++)
 		if (d->rows[i].leaf)
 			add(out, d, &d->rows[i]);
-	if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), by_call);
+	TARE_SORT(out->rows, out->count, by_call);
 }
 
 void tare_residue_free(struct tare_residue_rows *rows)

@@ -32,7 +32,7 @@ static void each_of(struct tare_serving_graphs *g, int64_t *bytes, size_t nr)
 	int64_t median, far, sum = 0;
 	size_t counted = 0;
 
-	qsort(bytes, nr, sizeof(*bytes), compare);
+	TARE_SORT(bytes, nr, compare);
 	median = bytes[(nr - 1) / 2];
 	far = tare_sat_mul(median > 0 ? median : 0, FAR);
 	if (far < median + SEGMENT + STEP)

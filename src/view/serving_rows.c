@@ -134,7 +134,7 @@ void tare_serving_rows_of(struct tare_serving *s, const struct tare_serving_cach
 		if (sums[what])
 			s->rows[s->row_nr++] = (struct tare_serving_row){ (enum tare_coming)what, sums[what],
 				                                              first_of(s, cache, (enum tare_coming)what) };
-	qsort(s->rows, (size_t)s->row_nr, sizeof(s->rows[0]), compare);
+	TARE_SORT(s->rows, s->row_nr, compare);
 }
 
 int64_t tare_serving_bytes(const struct tare_serving *s, enum tare_coming what)

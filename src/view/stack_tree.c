@@ -180,8 +180,7 @@ static size_t split(const struct tare_stack_tree *t, size_t first, size_t end, i
 		TARE_APPEND(*out, count, cap) = make_group(t, first, next);
 		first = next;
 	}
-	if (count)
-		qsort(*out, count, sizeof(**out), by_weight);
+	TARE_SORT(*out, count, by_weight);
 	return count;
 }
 
@@ -291,7 +290,7 @@ void tare_stack_tree_show(struct tare_stack_tree *tree, tare_stack_tree_row *sho
 	for (int i = 0; i < tree->column_nr; i++)
 		s.ever_bytes += all.sums[i].tensors.ever_bytes;
 	free(all.sums);
-	qsort(tree->items, tree->count, sizeof(*tree->items), by_frames);
+	TARE_SORT(tree->items, tree->count, by_frames);
 	show_below(&s, 0, tree->count, 0, 1);
 }
 

@@ -42,8 +42,7 @@ static void streams_build(struct tare_stream_groups *out, const struct tare_devi
 	*out = (struct tare_stream_groups){ 0 };
 	for (int i = 0; i < device->segment_nr; i++)
 		tare_segment_sum_take(&group_of(out, &device->segments[i])->sum, &device->segments[i]);
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), streams_compare);
+	TARE_SORT(out->items, out->count, streams_compare);
 	out->has_pids = out->count && out->items[0].pid != out->items[out->count - 1].pid;
 	for (size_t i = 1; i < out->count; i++) /* what is not known comes last */
 		out->is_several |= out->items[i].pid == out->items[i - 1].pid &&
@@ -197,7 +196,7 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 
-	qsort(groups->items, groups->count, sizeof(*groups->items), by_unused);
+	TARE_SORT(groups->items, groups->count, by_unused);
 	for (size_t i = 0; i < groups->count && i < SCREEN_NOTES; i++) {
 		const struct tare_stream_group *g = &groups->items[i];
 		struct tare_str name = { 0 };

@@ -55,7 +55,7 @@ static void choose(struct breakdown *b)
 	show(b, most);
 	for (size_t i = 0; i < s->cell_nr; i++)
 		show(b, i);
-	qsort(b->shown, b->shown_nr, sizeof(*b->shown), by_index);
+	TARE_SORT(b->shown, b->shown_nr, by_index);
 }
 
 static struct row *row_of(struct breakdown *b, const struct tare_summary_part *part)
@@ -80,8 +80,7 @@ static void collect(struct breakdown *b)
 		for (size_t k = 0; k < b->shown_nr; k++)
 			if (b->rows[i].most < b->rows[i].bytes[k])
 				b->rows[i].most = b->rows[i].bytes[k];
-	if (b->row_nr)
-		qsort(b->rows, b->row_nr, sizeof(*b->rows), by_size);
+	TARE_SORT(b->rows, b->row_nr, by_size);
 }
 
 /* Accounts of the CPU, which is no device of a ledger. */

@@ -139,8 +139,7 @@ static void fold(struct groups *g, const struct tare_tensor_rows *rows)
 		group->bytes += t->bytes;
 		group->modules += group->first->module != t->module;
 	}
-	if (g->count)
-		qsort(g->items, g->count, sizeof(*g->items), by_bytes);
+	TARE_SORT(g->items, g->count, by_bytes);
 }
 
 static void add_group(struct tare_emit *e, const struct tare_tensor_place *p, const struct group *g)

@@ -8,7 +8,6 @@
 #include "view/device_text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int tare_tensor_place_nr(const struct tare_ledger *l)
@@ -72,7 +71,7 @@ int tare_category_sums(const struct tare_tensor_rows *rows, struct tare_category
 	for (int c = 0; c < TARE_CATEGORY_NR; c++)
 		if (sums[c].count)
 			sums[n++] = sums[c];
-	qsort(sums, (size_t)n, sizeof(*sums), by_bytes);
+	TARE_SORT(sums, n, by_bytes);
 	return n;
 }
 

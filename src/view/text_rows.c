@@ -213,7 +213,7 @@ static int64_t threshold(const struct builder *b, const struct children *c)
 	sizes = tare_xmalloc(c->count * sizeof(*sizes));
 	for (size_t i = 0; i < c->count; i++)
 		sizes[i] = largest(b, c->lines[i]);
-	qsort(sizes, c->count, sizeof(*sizes), by_size);
+	TARE_SORT(sizes, c->count, by_size);
 	if (sizes[MAX_DETAILS] + 1 > limit)
 		limit = sizes[MAX_DETAILS] + 1;
 	free(sizes);

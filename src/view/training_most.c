@@ -113,7 +113,7 @@ static void add_categories(struct tare_emit *e, const struct tare_training *t, i
 	struct tare_category_sum sums[TARE_CATEGORY_NR];
 
 	memcpy(sums, t->most, sizeof(sums));
-	qsort(sums, TARE_CATEGORY_NR, sizeof(*sums), by_bytes);
+	TARE_SORT(sums, TARE_CATEGORY_NR, by_bytes);
 	for (int i = 0; i < TARE_CATEGORY_NR && sums[i].bytes >= LEAST; i++) {
 		struct tare_str note = { 0 };
 
@@ -201,7 +201,7 @@ static void add_layers(struct tare_emit *e, const struct tare_module_tree *t, si
 	for (size_t i = heart + 1; i < end_of(t, heart); i = end_of(t, i))
 		if (t->items[i].all.bytes >= LEAST)
 			layers[count++] = (struct layer){ t->items[i].all.bytes, i };
-	qsort(layers, count, sizeof(*layers), by_size);
+	TARE_SORT(layers, count, by_size);
 	for (size_t i = 0; i < count; i++)
 		if (i < MAX_LAYERS)
 			add_layer(e, &t->items[layers[i].at], all, t->items[heart].all.bytes);

@@ -196,8 +196,7 @@ static void add_users(struct tare_weigh_machine *m, const struct tare_weigh_proc
 		m->users[*place].swap += p->swap;
 	}
 	tare_map_free(&at);
-	if (m->user_count)
-		qsort(m->users, m->user_count, sizeof(*m->users), user_by_size);
+	TARE_SORT(m->users, m->user_count, user_by_size);
 }
 
 TARE_COMPARATOR(cgroup_by_size, struct tare_cgroup_memory, TARE_FALLING(current) TARE_ALPHABETIC(path))
@@ -220,8 +219,7 @@ static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_pr
 		TARE_APPEND(m->cgroups, m->cgroup_count, m->cgroup_cap) = cgroup;
 	}
 	tare_strmap_free(&seen);
-	if (m->cgroup_count)
-		qsort(m->cgroups, m->cgroup_count, sizeof(*m->cgroups), cgroup_by_size);
+	TARE_SORT(m->cgroups, m->cgroup_count, cgroup_by_size);
 }
 
 void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root,

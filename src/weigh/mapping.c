@@ -184,7 +184,7 @@ static int read_once(struct tare_weigh_process *p, const char *root, struct tare
 		rc = add_mapping(&rows, &all, i) ? 0 : -EINVAL;
 	if (!rolled)
 		*miss = llabs(take_rollup(&rows, &sum));
-	qsort(p->rows, p->count, sizeof(*p->rows), by_kind_and_size);
+	TARE_SORT(p->rows, p->count, by_kind_and_size);
 	tare_strmap_free(&rows.at);
 	tare_weigh_forget(&all);
 	return rc;

@@ -137,8 +137,7 @@ TARE_COMPARATOR(by_size, struct tare_weigh_process, TARE_FALLING_BY(it->pss + it
 
 static void weigh_sort(struct tare_weigh_processes *out)
 {
-	if (out->count)
-		qsort(out->items, out->count, sizeof(*out->items), by_size);
+	TARE_SORT(out->items, out->count, by_size);
 }
 
 void tare_weigh_all(struct tare_weigh_processes *out, const char *root)

@@ -53,8 +53,7 @@ void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t
 	}
 	closedir(threads);
 	tare_str_free(&text);
-	if (s->count)
-		qsort(s->pointers, s->count, sizeof(*s->pointers), by_address);
+	TARE_SORT(s->pointers, s->count, by_address);
 }
 
 bool tare_weigh_stacks_have(const struct tare_weigh_stacks *s, uint64_t start, uint64_t end)

@@ -224,7 +224,7 @@ static void say(struct tare_advise *a, struct tare_device_ledger *out)
 {
 	drop_small(a, out);
 	if (a->count) {
-		qsort(a->findings, a->count, sizeof(*a->findings), by_saving);
+		TARE_SORT(a->findings, a->count, by_saving);
 		out->findings = tare_arena_alloc(a->memory, a->count * sizeof(*a->findings));
 		memcpy(out->findings, a->findings, a->count * sizeof(*a->findings));
 		out->finding_nr = (int)a->count;

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void tare_cards_begin(struct tare_cards_part *p, const struct tare_fold *f)
@@ -164,7 +163,7 @@ void tare_cards_device_rows(const struct tare_cards_part *p, const struct tare_f
 			.first_ns = r->first_ns,
 		};
 	}
-	qsort(out->refusals, (size_t)out->refusal_nr, sizeof(*out->refusals), by_size);
+	TARE_SORT(out->refusals, out->refusal_nr, by_size);
 }
 
 const char *tare_cards_check(const struct tare_cards_part *t, const struct tare_fold *f)

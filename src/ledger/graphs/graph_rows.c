@@ -41,7 +41,7 @@ static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *n
 		if (now->owners[i].bytes)
 			out->parts[out->part_nr++] =
 				(struct tare_graph_part){ text(f, now->owners[i].owner, memory), now->owners[i].bytes };
-	qsort(out->parts, (size_t)out->part_nr, sizeof(*out->parts), by_bytes);
+	TARE_SORT(out->parts, out->part_nr, by_bytes);
 }
 
 static const char *source_of(const struct tare_fold *f, uint32_t site, struct tare_arena *memory)
@@ -170,7 +170,7 @@ static void save_streams(struct tare_ledger *out, const struct tare_graph *graph
 
 	for (size_t i = 0; i < count; i++)
 		list[i] = &graphs[i];
-	qsort(list, count, sizeof(*list), by_pool_and_stream);
+	TARE_SORT(list, count, by_pool_and_stream);
 	for (size_t i = 0, n; i < count; i += n) {
 		int64_t sum = 0, largest = 0, own = 0;
 		uint64_t own_streams = 0;
@@ -211,7 +211,7 @@ static void save_execs(struct tare_ledger *out, const struct tare_graph *graphs,
 	for (size_t i = 0; i < count; i++)
 		if (graphs[i].alive && graphs[i].flags & TARE_GRAPH_FLAG_NODES)
 			list[nr++] = &graphs[i];
-	qsort(list, nr, sizeof(*list), by_shape);
+	TARE_SORT(list, nr, by_shape);
 	for (size_t i = 0, n; i < nr; i += n) {
 		int64_t sum = 0, largest = 0;
 		uint64_t alive = 0;

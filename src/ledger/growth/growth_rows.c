@@ -557,8 +557,7 @@ void tare_growth_rows(const struct tare_growth_part *p, const struct tare_fold *
 		if (g.items[i].is_of_arenas)
 			add_arenas(p, f, &g, &g.items[i], out);
 	drop_explained(f, out);
-	if (out->growth_nr)
-		qsort(out->growths, (size_t)out->growth_nr, sizeof(*out->growths), by_rate);
+	TARE_SORT(out->growths, out->growth_nr, by_rate);
 	free(g.items);
 	free(g.arenas);
 	tare_strmap_free(&g.of);

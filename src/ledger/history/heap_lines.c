@@ -144,8 +144,7 @@ static void order(struct lines *lines, struct tare_memory_history_panel *panel, 
 
 	for (size_t i = 0; i < lines->nr; i++)
 		sorted[i] = &lines->items[i];
-	if (lines->nr)
-		qsort(sorted, lines->nr, sizeof(*sorted), by_most);
+	TARE_SORT(sorted, lines->nr, by_most);
 	panel->bands = tare_arena_alloc(memory, (lines->nr + 1) * sizeof(*panel->bands));
 	panel->bands[panel->band_nr++] =
 		(struct tare_memory_history_band){ .key = TARE_HISTORY_SMALL, .label = "smaller ones" };

@@ -296,8 +296,7 @@ static void add_bounds(const struct tare_fold *f, struct tare_arena *memory, int
 			p->bounds[p->bound_nr++] =
 				(struct tare_memory_history_bounds){ x->from_ns, x->until_ns, x->low.used, x->high.used, x->high.t_ns };
 	}
-	if (p->bound_nr)
-		qsort(p->bounds, p->bound_nr, sizeof(*p->bounds), by_from);
+	TARE_SORT(p->bounds, p->bound_nr, by_from);
 }
 
 void tare_history_close(struct tare_history_part *p, struct tare_fold *f)

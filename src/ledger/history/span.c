@@ -5,8 +5,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 
-#include <stdlib.h>
-
 enum { SPANS_MAX = 4096 };
 
 /* Do the two spans lie so near each other that a picture would show them as one? */
@@ -33,7 +31,7 @@ TARE_COMPARATOR(by_length, struct tare_history_span, TARE_FALLING_BY(it->end - i
 /* Makes room: keeps the longer half of the spans. */
 static void shorten(struct tare_history_part *s)
 {
-	qsort(s->items, s->count, sizeof(*s->items), by_length);
+	TARE_SORT(s->items, s->count, by_length);
 	while (s->count > SPANS_MAX / 2)
 		s->dropped += s->items[--s->count].count;
 	tare_map_free(&s->last_of);
@@ -65,6 +63,5 @@ void tare_history_spans(const struct tare_history_part *s, struct tare_memory_hi
 			.count = s->items[i].count,
 			.is_mark = s->items[i].is_mark,
 		};
-	if (out->span_nr)
-		qsort(out->spans, out->span_nr, sizeof(*out->spans), by_begin);
+	TARE_SORT(out->spans, out->span_nr, by_begin);
 }

@@ -34,7 +34,7 @@ void tare_step_curves_begin(struct tare_step_curves *out, const struct tare_ledg
 	for (int i = 0; i < ledger->training_nr; i++)
 		for (size_t k = 0; k < ledger->trainings[i].mark_nr; k++)
 			add_curve(out, &ledger->trainings[i], k);
-	qsort(out->items, out->nr, sizeof(*out->items), by_memory);
+	TARE_SORT(out->items, out->nr, by_memory);
 	for (size_t i = 0; i < out->nr; i++) {
 		struct tare_step_range *r = &out->ranges[out->items[i].of->memory + 1];
 

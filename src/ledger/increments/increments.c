@@ -8,8 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 
-#include <stdlib.h>
-
 void tare_increments_event(struct tare_increments_part *t, struct tare_fold *f, struct tare_device_fold *d,
                            const struct tare_event *e)
 {
@@ -35,7 +33,7 @@ size_t tare_increments_until(const struct tare_increments_part *t, int64_t until
 			sums[count++] = t->items[i];
 	if (!count)
 		return 0;
-	qsort(sums, count, sizeof(*sums), by_site);
+	TARE_SORT(sums, count, by_site);
 	for (size_t i = 1; i < count; i++) {
 		if (by_site(&sums[kept], &sums[i])) {
 			sums[++kept] = sums[i];

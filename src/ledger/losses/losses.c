@@ -9,8 +9,6 @@
 #include "base/comparator.h"
 #include "record/decode.h"
 
-#include <stdlib.h>
-
 static void add(struct tare_losses_part *p, struct tare_loss_fold by)
 {
 	struct tare_loss_fold *l = NULL;
@@ -168,8 +166,7 @@ void tare_losses_rows(const struct tare_losses_part *p, const struct tare_fold *
 {
 	out->loss_nr = (int)p->count;
 	out->losses = tare_arena_alloc(out->memory, p->count * sizeof(*out->losses) + 1);
-	if (p->count)
-		qsort(p->items, p->count, sizeof(*p->items), by_process);
+	TARE_SORT(p->items, p->count, by_process);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct tare_loss_fold *l = &p->items[i];
 		const struct tare_process *of = f->processes[l->process]->process;

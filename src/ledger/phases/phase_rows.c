@@ -38,8 +38,7 @@ static void add_parts(const struct tare_phase_total *t, struct tare_arena *memor
 	for (int a = 0; a < TARE_ACCOUNT_NR; a++)
 		if (t->parts[a])
 			out->parts[out->part_nr++] = (struct tare_phase_part){ (enum tare_account)a, t->parts[a] };
-	if (nr)
-		qsort(out->parts, (size_t)nr, sizeof(*out->parts), by_size);
+	TARE_SORT(out->parts, nr, by_size);
 }
 
 static void add_device(const struct tare_device_fold *d, const struct tare_phase_total *t, struct tare_arena *memory,
@@ -155,7 +154,7 @@ static void link_children(const struct tare_phases_part *p, int *first_of, int *
 		first_of[i] = -1;
 	for (size_t i = 0; i < p->known_nr; i++)
 		order[i] = (struct order){ (int)i, p->known[i].process, p->known[i].first_ns };
-	qsort(order, p->known_nr, sizeof(*order), by_begin);
+	TARE_SORT(order, p->known_nr, by_begin);
 	for (size_t i = p->known_nr; i-- > 0;) {
 		int child = order[i].known, parent = p->known[child].parent;
 

@@ -184,7 +184,7 @@ static void end_open(struct tare_phases_part *phases, struct tare_fold *f, int p
 		if (x->is_used && !x->is_ended && x->known >= 0 && (process < 0 || x->process == process))
 			open[nr++] = (struct open){ (int)i, x->serial };
 	}
-	qsort(open, nr, sizeof(*open), inner_first);
+	TARE_SORT(open, nr, inner_first);
 	for (size_t i = 0; i < nr; i++)
 		tare_phase_end(phases, f, open[i].frame, t, true);
 	free(open);

@@ -159,7 +159,7 @@ void tare_ranks_begin(struct tare_ranks_part *t, const struct tare_fold *f)
 	for (int i = 0; i < f->process_nr; i++)
 		if (is_member(process_at(f, i)))
 			add(t, f, process_at(f, i));
-	qsort(t->items, (size_t)t->count, sizeof(*t->items), by_rank);
+	TARE_SORT(t->items, t->count, by_rank);
 	find_first_failures(t);
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process *p = process_at(f, i);

@@ -9,7 +9,6 @@
 #include "base/comparator.h"
 #include "base/sat.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PLACES_MAX = 4096 };
@@ -80,8 +79,7 @@ void tare_read_backs_rows(const struct tare_read_backs_part *t, const struct tar
 		row->count += item->count;
 		row->bytes = tare_sat_addu(row->bytes, item->bytes);
 	}
-	if (out->read_back_nr)
-		qsort(out->read_backs, (size_t)out->read_back_nr, sizeof(*out->read_backs), by_count);
+	TARE_SORT(out->read_backs, out->read_back_nr, by_count);
 }
 
 const char *tare_read_backs_check(const struct tare_read_backs_part *t, const struct tare_fold *f)

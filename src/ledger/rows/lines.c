@@ -104,7 +104,7 @@ static size_t collect(const struct tare_fold *f, const struct tare_device_fold *
 	*out = parts;
 	if (!count)
 		return 0;
-	qsort(parts, count, sizeof(*parts), by_site);
+	TARE_SORT(parts, count, by_site);
 	for (size_t i = 1; i < count; i++) {
 		if (by_site(&parts[kept], &parts[i])) {
 			parts[++kept] = parts[i];

@@ -4,7 +4,6 @@
 
 #include "base/comparator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void add(struct tare_pinned *sum, const struct tare_amount *a)
@@ -69,7 +68,5 @@ void tare_fold_pinned_rows(const struct tare_fold *f, const struct tare_device_f
 		    a);
 	}
 	for (int i = 0; i < out->host_nr; i++)
-		if (out->hosts[i].pinned_line_nr)
-			qsort(out->hosts[i].pinned_lines, (size_t)out->hosts[i].pinned_line_nr, sizeof(*out->hosts[i].pinned_lines),
-			      by_bytes);
+		TARE_SORT(out->hosts[i].pinned_lines, out->hosts[i].pinned_line_nr, by_bytes);
 }

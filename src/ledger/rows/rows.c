@@ -110,7 +110,7 @@ static void collect(struct build *b, enum tare_moment m)
 	}
 	if (!b->leaf_nr)
 		return;
-	qsort(b->leaves, b->leaf_nr, sizeof(*b->leaves), by_place);
+	TARE_SORT(b->leaves, b->leaf_nr, by_place);
 	for (size_t i = 1; i < b->leaf_nr; i++) {
 		if (!by_place(&b->leaves[kept], &b->leaves[i]))
 			tare_amount_add(&b->leaves[kept].sum, &b->leaves[i].sum);
@@ -373,7 +373,7 @@ static void bring_together(struct leaf *leaves, size_t count)
 			memmove(&leaves[end + 1], &leaves[end], (k - end) * sizeof(*leaves));
 			leaves[end++] = found;
 		}
-		qsort(&leaves[i], end - i, sizeof(*leaves), by_part);
+		TARE_SORT(&leaves[i], end - i, by_part);
 	}
 }
 
@@ -438,7 +438,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		return;
 	}
 	if (leaves->account != TARE_ACCOUNT_CONTEXT) {
-		qsort(leaves, count, sizeof(*leaves), by_size);
+		TARE_SORT(leaves, count, by_size);
 		bring_together(leaves, count);
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -74,7 +74,7 @@ static struct leavers find_leavers(const struct tare_fold *f, const struct tare_
 		own.end_ns = f->processes[i]->is_ending ? f->processes[i]->end_ns : f->processes[i]->process->last_ns;
 		l.items[l.count++] = own;
 	}
-	qsort(l.items, (size_t)l.count, sizeof(*l.items), by_size);
+	TARE_SORT(l.items, l.count, by_size);
 	return l;
 }
 

@@ -118,7 +118,7 @@ static void sort_by_stamp(struct tare_overlap *o)
 	tare_overlap_order_pages(o, made);
 	for (size_t i = 0; i < o->step_nr; i++)
 		list[i] = (struct stamped){ made[i].stamp, i };
-	qsort(list, o->step_nr, sizeof(*list), by_stamp);
+	TARE_SORT(list, o->step_nr, by_stamp);
 	for (size_t i = 0; i < o->step_nr; i++)
 		o->order[i] = list[i].step;
 	free(made);

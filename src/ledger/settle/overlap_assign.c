@@ -97,7 +97,7 @@ static size_t find_entries(struct tare_overlap *o, struct entry *entries)
 			                                         .is_end = true },
 			                               .step = TARE_NOBODY,
 			                               .end = &o->leavers[i] };
-	qsort(entries, count, sizeof(*entries), by_item);
+	TARE_SORT(entries, count, by_item);
 	return count;
 }
 
@@ -236,7 +236,7 @@ static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t 
 	for (size_t i = 0; i < o->step_nr; i++)
 		if (tare_member_is_unknown(o, i))
 			others[other_nr++] = (struct unsure){ o->members[i].from, i };
-	qsort(others, other_nr, sizeof(*others), by_from);
+	TARE_SORT(others, other_nr, by_from);
 	for (size_t k = 0; k < o->point_nr; k++) {
 		known_nr = drop_over(o, known, known_nr, k);
 		unknown_nr = drop_over(o, unknown, unknown_nr, k);
@@ -266,7 +266,7 @@ void tare_overlap_assign(struct tare_overlap *o)
 	for (size_t i = 0; i < o->step_nr; i++)
 		if (!o->members[i].is_sure)
 			list[count++] = (struct unsure){ o->members[i].from, i };
-	qsort(list, count, sizeof(*list), by_from);
+	TARE_SORT(list, count, by_from);
 	plan(o);
 	for (size_t i = 0; i < o->step_nr; i++)
 		settle_member(o, o->order[i]);

@@ -25,7 +25,7 @@ TARE_COMPARATOR(by_width_and_time, struct tare_point, TARE_RISING_BY(is_wide(it)
 
 void tare_overlap_sort(struct tare_overlap *o)
 {
-	qsort(o->points, o->point_nr, sizeof(*o->points), by_width_and_time);
+	TARE_SORT(o->points, o->point_nr, by_width_and_time);
 }
 
 /*
@@ -291,7 +291,7 @@ static size_t drop_wide(struct tare_point *points, size_t sure_nr, size_t n)
 {
 	size_t count = sure_nr;
 
-	qsort(points + sure_nr, n - sure_nr, sizeof(*points), by_width);
+	TARE_SORT(points + sure_nr, n - sure_nr, by_width);
 	for (size_t k = sure_nr; k < n; k++) {
 		const struct tare_point p = points[k];
 

@@ -84,7 +84,7 @@ static void list_touches(struct tare_paging *p)
 	for (size_t i = 0; i < p->o->step_nr; i++)
 		if (p->made[i].bytes && tare_step_is_of_pages(&p->o->steps[i]))
 			add_touches(p, i);
-	qsort(p->touches, p->touch_nr, sizeof(*p->touches), by_page);
+	TARE_SORT(p->touches, p->touch_nr, by_page);
 	for (size_t i = 0, end; i < p->touch_nr; i = end) {
 		uint64_t count = touches_before(p, &p->touches[i]);
 

@@ -111,7 +111,7 @@ static struct stamped *list_calls(const struct tare_overlap *o)
 
 		list[i] = (struct stamped){ .t = s->effect == TARE_EFFECT_DEL ? s->begin : s->end, .step = i };
 	}
-	qsort(list, o->step_nr, sizeof(*list), by_time);
+	TARE_SORT(list, o->step_nr, by_time);
 	for (size_t i = o->step_nr; i-- > 0;) {
 		if (first > o->steps[list[i].step].begin)
 			first = o->steps[list[i].step].begin;

@@ -125,12 +125,12 @@ static void keep_best(struct ways *ways, size_t most)
 
 	if (ways->count < 2)
 		return;
-	qsort(ways->items, ways->count, sizeof(*ways->items), by_open_and_cost);
+	TARE_SORT(ways->items, ways->count, by_open_and_cost);
 	for (size_t i = 0; i < ways->count; i++)
 		if (!count || memcmp(&ways->items[count - 1].open, &ways->items[i].open, sizeof(ways->items[i].open)) != 0)
 			ways->items[count++] = ways->items[i];
 	ways->count = count;
-	qsort(ways->items, count, sizeof(*ways->items), by_cost);
+	TARE_SORT(ways->items, count, by_cost);
 	if (ways->count > most)
 		ways->count = most;
 }

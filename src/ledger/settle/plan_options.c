@@ -105,7 +105,7 @@ static void group(struct search *s)
 		}
 		s->alike[s->alike_nr++] = (struct alike){ item->bytes, item->slack, i, 1, item->is_end };
 	}
-	qsort(s->alike, s->alike_nr, sizeof(*s->alike), by_size);
+	TARE_SORT(s->alike, s->alike_nr, by_size);
 }
 
 /* Notes a combination as an option: of each size the first changes. */

@@ -23,7 +23,7 @@ static void leave_out_small(struct tare_drawn_blocks *d)
 {
 	if (d->nr <= d->wanted)
 		return;
-	qsort(d->items, d->nr, sizeof(*d->items), by_room);
+	TARE_SORT(d->items, d->nr, by_room);
 	d->nr = d->wanted;
 	d->least = d->items[d->nr - 1].room;
 }
@@ -213,8 +213,7 @@ static void write_memory(struct writer *w, struct tare_drawn_blocks *d, struct t
 	w->numbers = numbers;
 	w->number_nr = out->moment_nr;
 	leave_out_small(d);
-	if (d->nr)
-		qsort(d->items, d->nr, sizeof(*d->items), by_serial);
+	TARE_SORT(d->items, d->nr, by_serial);
 	out->items = tare_arena_alloc(w->memory, d->nr * sizeof(*out->items) + 1);
 	for (size_t i = 0; i < d->nr; i++) {
 		struct tare_block_course course = course_of(w, &d->items[i]);

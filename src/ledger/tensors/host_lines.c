@@ -55,7 +55,7 @@ static void merge(struct parts *p)
 
 	if (!p->count)
 		return;
-	qsort(p->items, p->count, sizeof(*p->items), by_place);
+	TARE_SORT(p->items, p->count, by_place);
 	for (size_t i = 1; i < p->count; i++) {
 		if (by_place(&p->items[kept], &p->items[i])) {
 			p->items[++kept] = p->items[i];

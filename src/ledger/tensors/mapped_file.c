@@ -63,8 +63,7 @@ static size_t collect(const struct tare_fold *f, enum tare_moment m, struct mapp
 				(struct mapped){ (uint64_t)tare_block_walk_known(&walk, b).facts.booked, b };
 		}
 	}
-	if (count)
-		qsort(*out, count, sizeof(**out), by_key);
+	TARE_SORT(*out, count, by_key);
 	for (size_t i = 0; i < count; i++)
 		if (!i || !(*out)[i].key || (*out)[i].key != (*out)[i - 1].key)
 			(*out)[kept++] = (*out)[i];
@@ -79,8 +78,7 @@ void tare_mapped_file_rows(const struct tare_fold *f, enum tare_moment m, struct
 
 	*s = (struct tare_shared_ledger){ 0 };
 	s->lines = tare_arena_alloc(out->memory, (count + 1) * sizeof(*s->lines));
-	if (count)
-		qsort(items, count, sizeof(*items), by_place);
+	TARE_SORT(items, count, by_place);
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_live_block *b = items[i].block;
 		struct tare_ledger_line *line = s->line_nr ? &s->lines[s->line_nr - 1] : NULL;

@@ -155,14 +155,14 @@ void tare_fold_pool_rows(const struct tare_fold *f, const struct tare_device_fol
 
 	if (!count)
 		return;
-	qsort(segments, count, sizeof(*segments), by_segment);
+	TARE_SORT(segments, count, by_segment);
 	count = leave_out(f, d, m, segments, count);
 	add_collected(f, d, m, blocks, &out->collected);
 	found = tare_xcalloc(count + 1, sizeof(*found));
 	for (size_t i = 0; i < count; i++)
 		found[i].segment = segments[i];
 	fill(found, count, blocks);
-	qsort(found, count, sizeof(*found), by_stuck);
+	TARE_SORT(found, count, by_stuck);
 	out->segments = tare_arena_alloc(memory, (count + 1) * sizeof(*out->segments));
 	out->segment_nr = (int)count;
 	for (size_t i = 0; i < count; i++) {

@@ -194,8 +194,7 @@ static struct tare_map rank(const struct tare_map *texts)
 
 	for (size_t at = 0; (slot = tare_map_next(texts, &at));)
 		sorted[n++] = slot;
-	if (n)
-		qsort(sorted, n, sizeof(*sorted), by_text);
+	TARE_SORT(sorted, n, by_text);
 	for (size_t i = 0; i < n; i++) {
 		place += !i || by_text(&sorted[i - 1], &sorted[i]);
 		*tare_map_put(&ranks, sorted[i]->key, NULL) = place;
@@ -221,7 +220,7 @@ static void sort(struct rows *r)
 		r->keys[i].name = rank_in(&names, r->keys[i].name);
 		r->keys[i].line = rank_in(&lines, r->keys[i].line);
 	}
-	qsort(r->keys, r->count, sizeof(*r->keys), by_size);
+	TARE_SORT(r->keys, r->count, by_size);
 	tare_map_free(&names);
 	tare_map_free(&lines);
 }

@@ -26,7 +26,7 @@ static void forget(struct tare_training_threads *at)
 		for (int by = 0; by < TARE_TRAINING_BY_NR; by++)
 			if (at->items[i].lists[by].is_open)
 				moments[count++] = at->items[i].lists[by].begin;
-	qsort(moments, count, sizeof(*moments), compare);
+	TARE_SORT(moments, count, compare);
 	tare_training_forget(&at->used, moments, count);
 	tare_training_forget(&at->live, moments, count);
 	free(moments);

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/comparator.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { KEPT = 512 };
@@ -72,8 +71,7 @@ void tare_training_marks(const struct tare_training_threads *at, size_t most, st
 			memcpy(out->marks + out->mark_nr, l->marks, l->mark_nr * sizeof(*l->marks));
 		out->mark_nr += l->mark_nr;
 	}
-	if (out->mark_nr)
-		qsort(out->marks, out->mark_nr, sizeof(*out->marks), by_begin);
+	TARE_SORT(out->marks, out->mark_nr, by_begin);
 	while (out->mark_nr > most)
 		out->mark_nr = halve(out->marks, out->mark_nr);
 }

@@ -87,7 +87,7 @@ static int64_t median_of(const struct others *o, int figure)
 
 	for (size_t i = 0; i < o->count; i++)
 		values[i] = o->steps[i]->figures[figure];
-	qsort(values, o->count, sizeof(*values), compare);
+	TARE_SORT(values, o->count, compare);
 	median = values[o->count / 2];
 	if (o->count % 2 == 0)
 		median = values[o->count / 2 - 1] + (median - values[o->count / 2 - 1]) / 2;
