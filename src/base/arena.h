@@ -2,6 +2,8 @@
 #ifndef TARE_BASE_ARENA_H
 #define TARE_BASE_ARENA_H
 
+#include "base/owned.h"
+
 #include <stddef.h>
 
 /* Memory that is given back all at once. {0} is an empty arena. Addresses stay put. */

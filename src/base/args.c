@@ -174,17 +174,14 @@ static int parse_part(const char *text, struct tare_arg_part *out)
 static int wrong_value(const struct parse *p, const struct tare_opt *opt, const char *wanted, const char *value,
                        bool is_range)
 {
-	struct tare_str more = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str more = { 0 };
 
 	if (is_range)
 		tare_str_add(&more, " (out of range)");
 	else if (opt->kind == TARE_ARG_CHOICE)
 		tare_hint_word(&more, value, opt->metavar);
-	rc = tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s", p->cmd->name, opt->name, wanted, value,
-	                  tare_str_text(&more));
-	tare_str_free(&more);
-	return rc;
+	return tare_err_set(p->err, TARE_E_USAGE, "%s: --%s wants %s, not \"%s\"%s", p->cmd->name, opt->name, wanted, value,
+	                    tare_str_text(&more));
 }
 
 static int store(const struct parse *p, const struct tare_opt *opt, const char *value)
@@ -238,16 +235,13 @@ static int store(const struct parse *p, const struct tare_opt *opt, const char *
 static int store_next(struct parse *p, const struct tare_opt *opt)
 {
 	char **words = p->argv + p->at;
-	struct tare_str text = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (opt->kind != TARE_ARG_PART || p->argc - p->at < 3 || strcmp(words[1], "of") != 0 || strchr(words[0], ' '))
 		return store(p, opt, p->argv[p->at++]);
 	tare_str_addf(&text, "%s of %s", words[0], words[2]);
 	p->at += 3;
-	rc = store(p, opt, tare_str_text(&text));
-	tare_str_free(&text);
-	return rc;
+	return store(p, opt, tare_str_text(&text));
 }
 
 static const struct tare_opt *find_long(const struct tare_command *cmd, const char *name, size_t len)
@@ -271,7 +265,7 @@ static int parse_long(struct parse *p, const char *word)
 	const char *name = word + 2, *eq = strchr(name, '=');
 	size_t len = eq ? (size_t)(eq - name) : strlen(name);
 	const struct tare_opt *opt = find_long(p->cmd, name, len);
-	struct tare_str shown = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str shown = { 0 };
 	int rc;
 
 	if (!opt && len == sizeof(help_name) - 1 && !memcmp(name, help_name, len))
@@ -290,7 +284,6 @@ static int parse_long(struct parse *p, const char *word)
 	} else {
 		rc = usage(p, tare_str_text(&shown), "needs a value");
 	}
-	tare_str_free(&shown);
 	return rc;
 }
 

@@ -28,7 +28,7 @@ static void add_option_head(const struct tare_opt *o, struct tare_str *out)
 static void help_option(const struct tare_opt *o, size_t width, struct tare_str *out)
 {
 	size_t at = width < 2 * HELP_COLUMN ? NARROW_COLUMN : HELP_COLUMN, columns;
-	struct tare_str head = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 };
 
 	tare_str_add(&head, "  ");
 	add_option_head(o, &head);
@@ -41,7 +41,6 @@ static void help_option(const struct tare_opt *o, size_t width, struct tare_str 
 	tare_str_add_repeat(out, " ", at - columns);
 	tare_str_add_wrapped(out, o->help, at, at, width);
 	tare_str_add_char(out, '\n');
-	tare_str_free(&head);
 }
 
 void tare_args_help_within(const struct tare_command *cmd, size_t width, struct tare_str *out)
@@ -86,7 +85,7 @@ static void add_roff(struct tare_str *out, const char *text)
 
 void tare_args_man(const struct tare_command *cmd, struct tare_str *out)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	const struct tare_opt *o;
 
 	tare_str_addf(out, ".TH \"TARE\\-%s\" \"1\" \"\" \"tare %s\" \"Tare\"\n", cmd->name, TARE_VERSION);
@@ -116,5 +115,4 @@ void tare_args_man(const struct tare_command *cmd, struct tare_str *out)
 		add_roff(out, cmd->examples);
 		tare_str_add(out, "\n.fi\n");
 	}
-	tare_str_free(&line);
 }

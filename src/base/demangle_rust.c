@@ -445,7 +445,7 @@ static bool read_legacy(struct tare_str *out, const char *at)
 
 bool tare_demangle_rust_add(struct tare_str *out, const char *mangled)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 	struct reader r = { .out = &name };
 	bool is_good = false;
 
@@ -457,6 +457,5 @@ bool tare_demangle_rust_add(struct tare_str *out, const char *mangled)
 	}
 	if (is_good)
 		tare_str_add(out, tare_str_text(&name));
-	tare_str_free(&name);
 	return is_good;
 }

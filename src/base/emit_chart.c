@@ -13,15 +13,12 @@ enum { LEVELS = 8, LEAST = 16, MOST = 64 };
 /* What an array of parts needs of a row. Arrays are freed with the chart's table. */
 static const char *read_of(struct tare_emit_table *t, const struct tare_cell *c)
 {
-	struct tare_str text = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_cell_read(&text, c, false);
 	if (tare_kind_is_size(c->kind) && tare_cell_is_known(c))
 		tare_str_add(&text, " MiB");
-	kept = tare_arena_strdup(&t->arena, tare_str_text(&text));
-	tare_str_free(&text);
-	return kept;
+	return tare_arena_strdup(&t->arena, tare_str_text(&text));
 }
 
 static void put(struct tare_emit_table *t, struct tare_chart_part *part, enum tare_column_as as,
@@ -140,7 +137,7 @@ static void add_cells(struct tare_str *out, const struct tare_chart *c, size_t c
 
 void tare_chart_spark(struct tare_str *out, const struct tare_chart *c, size_t width, const char *tail)
 {
-	struct tare_str from = { 0 }, to = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str from = { 0 }, to = { 0 };
 	size_t cells = MOST, beside;
 
 	if (tare_chart_is_flat(c))
@@ -156,6 +153,4 @@ void tare_chart_spark(struct tare_str *out, const struct tare_chart *c, size_t w
 	tare_str_addf(out, "%s ", tare_str_text(&from));
 	add_cells(out, c, cells);
 	tare_str_addf(out, "%s\n", tare_str_text(&to));
-	tare_str_free(&from);
-	tare_str_free(&to);
 }

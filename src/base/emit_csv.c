@@ -6,14 +6,13 @@
 
 static void add_cell(struct tare_str *out, const struct tare_cell *c)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_cell_write(&text, c);
 	if (c->type == TARE_CELL_TEXT)
 		tare_text_add_csv(out, tare_str_text(&text));
 	else
 		tare_str_add(out, tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 /* Without cells, the keys. */

@@ -120,7 +120,7 @@ static const char *open_cell(const struct tare_emit_table *t, size_t column, boo
 
 static void begin_rows(struct tare_emit *e, struct tare_emit_table *t)
 {
-	struct tare_str head = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 };
 
 	if (t->is_begun)
 		return;
@@ -138,7 +138,6 @@ static void begin_rows(struct tare_emit *e, struct tare_emit_table *t)
 		tare_str_add(e->out, "</th>");
 	}
 	tare_str_add(e->out, "</tr></thead>\n<tbody>\n");
-	tare_str_free(&head);
 }
 
 static const char *class_of(enum tare_text_tone tone)
@@ -166,7 +165,7 @@ static void add_first(struct tare_str *out, const struct tare_row_look *look)
 
 static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_first = true;
 
 	begin_rows(e, t);
@@ -185,7 +184,6 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 		is_first = false;
 	}
 	tare_str_add(e->out, "</tr>\n");
-	tare_str_free(&text);
 }
 
 static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)

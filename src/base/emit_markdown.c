@@ -23,7 +23,7 @@ static void add_cell(struct tare_str *out, const char *text, const struct tare_r
 static void add_heads(struct tare_emit *e, struct tare_emit_table *t)
 {
 	const struct tare_row_look plain = { 0 };
-	struct tare_str head = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 };
 
 	if (t->is_begun)
 		return;
@@ -41,7 +41,6 @@ static void add_heads(struct tare_emit *e, struct tare_emit_table *t)
 		if (t->columns[c].head)
 			tare_str_add(e->out, t->columns[c].kind == TARE_COL_TEXT ? "---|" : "--:|");
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&head);
 }
 
 /* Blocks are parted by empty lines, items of a list are not. */
@@ -56,11 +55,10 @@ static void part(struct tare_emit *e, enum tare_block_kind kind)
 /* What text lines up with blanks, without these. */
 static void add_words(struct tare_str *out, const char *text)
 {
-	struct tare_str words = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str words = { 0 };
 
 	tare_str_add_wrapped(&words, text, 0, 0, SIZE_MAX);
 	tare_text_add_markdown(out, tare_str_text(&words), false);
-	tare_str_free(&words);
 }
 
 static void add_block(struct tare_emit *e, const struct tare_emit_block *block)
@@ -111,7 +109,7 @@ static void begin_rows(struct tare_emit *e, struct tare_emit_table *t)
 
 static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct tare_emit_row *row)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_first = true;
 
 	begin_rows(e, t);
@@ -125,7 +123,6 @@ static void add_row(struct tare_emit *e, struct tare_emit_table *t, const struct
 		is_first = false;
 	}
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&text);
 }
 
 static void add_line(struct tare_emit *e, struct tare_emit_table *t, const char *line)

@@ -170,7 +170,7 @@ static size_t family(const struct waiting *rows, size_t count)
 /* Puts `count` rows into `out`, sorted, each followed by its own. */
 static void sort(struct waiting *out, const struct waiting *rows, size_t count)
 {
-	struct waiting *heads = tare_xcalloc(count + 1, sizeof(*heads));
+	TARE_FREED_HERE struct waiting *heads = tare_xcalloc(count + 1, sizeof(*heads));
 	size_t n = 0, at = 0;
 
 	for (size_t i = 0; i < count; i += family(&rows[i], count - i)) {
@@ -186,7 +186,6 @@ static void sort(struct waiting *out, const struct waiting *rows, size_t count)
 			sort(out + at, &rows[first + 1], own - 1);
 		at += own - 1;
 	}
-	free(heads);
 }
 
 void tare_emit_order_flush(struct tare_emit *e, struct tare_emit_table *t)

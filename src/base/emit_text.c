@@ -28,13 +28,10 @@ static struct tare_screen_row *add(struct tare_emit_text_rows *t)
 
 static const char *keep(struct tare_emit_table *t, const struct tare_str *text)
 {
-	struct tare_str name = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_text_add_name(&name, tare_str_text(text));
-	kept = tare_arena_strdup(&t->arena, tare_str_text(&name));
-	tare_str_free(&name);
-	return kept;
+	return tare_arena_strdup(&t->arena, tare_str_text(&name));
 }
 
 static void measure_cell(struct tare_text_width *w, const char *cell)
@@ -92,7 +89,7 @@ static void add_head(const struct tare_emit_table *t, size_t column, struct tare
 static const char **make_cells(struct tare_emit_table *t, const struct tare_emit_row *from)
 {
 	const char **cells = tare_arena_alloc(&t->arena, t->column_count * sizeof(*cells));
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	for (size_t c = 0; c < t->column_count; c++) {
 		if (!t->columns[c].head)
@@ -107,7 +104,6 @@ static const char **make_cells(struct tare_emit_table *t, const struct tare_emit
 		}
 		cells[c] = keep(t, &text);
 	}
-	tare_str_free(&text);
 	return cells;
 }
 
@@ -214,7 +210,7 @@ TARE_COMPARATOR(by_text, struct drawn, TARE_ALPHABETIC(text))
 
 static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	size_t count = 0;
 
 	for (size_t i = 0; i < t->text->count; i++) {
@@ -231,7 +227,6 @@ static size_t draw_cut(struct tare_emit_table *t, struct drawn *all)
 		}
 		all[count++] = (struct drawn){ tare_arena_strdup(&t->arena, tare_str_text(&text)), row };
 	}
-	tare_str_free(&text);
 	return count;
 }
 
@@ -254,7 +249,7 @@ static void let_go_on(struct tare_emit_table *t)
 static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const char *const *cells,
                      enum tare_text_tone tone)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	size_t pending = 0;
 	bool is_first = true;
 
@@ -283,7 +278,6 @@ static void draw_row(struct tare_emit *e, const struct tare_emit_table *t, const
 	}
 	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
 }
 
 /* How many bytes of a text stand on a line of so many columns: up to a place between words, if there is one. */
@@ -313,8 +307,7 @@ static const char *next_piece(struct tare_emit_table *t, const struct tare_scree
                               const char **rest)
 {
 	size_t room = width, indent = 0, len;
-	struct tare_str line = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (c == tare_text_first(t) && *rest != row->cells[c])
 		indent = (sizeof(TARE_TEXT_GAP) - 1) * (row->look.level + 1);
@@ -326,9 +319,7 @@ static const char *next_piece(struct tare_emit_table *t, const struct tare_scree
 	*rest += len;
 	while (line.len && line.data[line.len - 1] == ' ')
 		tare_str_cut(&line, line.len - 1);
-	kept = tare_arena_strdup(&t->arena, tare_str_text(&line));
-	tare_str_free(&line);
-	return kept;
+	return tare_arena_strdup(&t->arena, tare_str_text(&line));
 }
 
 /* A label without figures beside it, as wide as the table. */
@@ -439,7 +430,7 @@ static void draw_heads(struct tare_emit *e, struct tare_emit_table *t)
 
 static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, size_t total)
 {
-	struct tare_str shown = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str shown = { 0 };
 	bool has_size = false;
 
 	for (size_t c = 0; c < t->column_count; c++)
@@ -447,7 +438,6 @@ static void draw_title(struct tare_emit *e, const struct tare_emit_table *t, siz
 	tare_text_add_title(e, &shown, t->title, has_size ? mib : "", total);
 	tare_text_tone(e->out, tare_str_text(&shown), TARE_TONE_STRONG, &e->style);
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&shown);
 }
 
 static void draw_line(struct tare_emit *e, const struct tare_emit_table *t, const char *line, size_t total)
@@ -468,13 +458,12 @@ static void draw_line(struct tare_emit *e, const struct tare_emit_table *t, cons
 
 static void say_left_out(struct tare_emit *e, size_t count)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_addf(&line, "  %zu column%s no room here: a wider screen, --csv and --json have %s", count,
 	              count == 1 ? " has" : "s have", count == 1 ? "it" : "them");
 	tare_text_add_wrapped(e, e->out, tare_str_text(&line));
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
 }
 
 static void end(struct tare_emit *e, struct tare_emit_table *t)

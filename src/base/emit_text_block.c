@@ -39,7 +39,7 @@ static size_t title_part(const char *title, size_t columns)
 void tare_text_add_title(struct tare_emit *e, struct tare_str *out, const char *title, const char *unit, size_t total)
 {
 	size_t limit = (size_t)e->style.width, unit_columns = *unit ? strlen(unit) + GAP : 0;
-	struct tare_str name = { 0 }, line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, line = { 0 };
 	const char *rest;
 
 	tare_text_add_name(&name, title);
@@ -63,8 +63,6 @@ void tare_text_add_title(struct tare_emit *e, struct tare_str *out, const char *
 		tare_str_add_repeat(&line, " ", GAP);
 		rest += strspn(rest, " ");
 	}
-	tare_str_free(&line);
-	tare_str_free(&name);
 }
 
 void tare_text_toned(struct tare_emit *e, const char *text, enum tare_text_tone tone)
@@ -89,7 +87,7 @@ static size_t prose_width(const struct tare_emit *e)
 static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block, const char *mark, size_t others,
                         enum tare_text_tone tone)
 {
-	struct tare_str name = { 0 }, line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, line = { 0 };
 
 	tare_text_add_name(&name, block->text);
 	tare_str_add_repeat(&line, " ", block->first);
@@ -97,19 +95,16 @@ static void add_wrapped(struct tare_emit *e, const struct tare_emit_block *block
 	tare_str_add_wrapped(&line, tare_str_text(&name), block->first + strlen(mark), others, prose_width(e));
 	tare_text_tone(e->out, tare_str_text(&line), tone, &e->style);
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&line);
-	tare_str_free(&name);
 }
 
 static void add_term(struct tare_emit *e, const struct tare_emit_block *block)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_text_tone(e->out, block->head, block->tone, &e->style);
 	tare_text_add_name(&name, block->text);
 	tare_str_add_wrapped(e->out, tare_str_text(&name), block->others, block->others, prose_width(e));
 	tare_str_add_char(e->out, '\n');
-	tare_str_free(&name);
 }
 
 /* A law, a command, a path: whole where no screen ends, for who takes it from there by a program. */

@@ -10,7 +10,7 @@
 /* Without cells, the keys. */
 static void add_line_of(struct tare_str *out, const struct tare_emit_table *t, const struct tare_cell *cells)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_first = true;
 
 	for (size_t c = 0; c < t->column_count; c++) {
@@ -26,7 +26,6 @@ static void add_line_of(struct tare_str *out, const struct tare_emit_table *t, c
 		is_first = false;
 	}
 	tare_str_add_char(out, '\n');
-	tare_str_free(&text);
 }
 
 static void begin(struct tare_emit *e, struct tare_emit_table *t)

@@ -6,6 +6,7 @@
 #include "base/expr.h"
 
 #include "base/array.h"
+#include "base/owned.h"
 #include "base/xalloc.h"
 
 #include <ctype.h>
@@ -203,7 +204,7 @@ static double apply(enum op op, double a, double b)
 
 int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *arg, double *value, struct tare_err *err)
 {
-	double *stack = tare_xcalloc(e->step_nr + 1, sizeof(*stack));
+	TARE_FREED_HERE double *stack = tare_xcalloc(e->step_nr + 1, sizeof(*stack));
 	size_t top = 0;
 	int rc = 0;
 
@@ -225,6 +226,5 @@ int tare_expr_eval(const struct tare_expr *e, tare_expr_lookup *lookup, void *ar
 		rc = tare_err_set(err, TARE_E_RANGE, "%s: the result is no number: a division by 0?", e->text);
 	if (!rc)
 		*value = stack[0];
-	free(stack);
 	return rc;
 }

@@ -171,7 +171,7 @@ static mode_t less_umask(mode_t mode)
 
 static int replace(const char *path, const struct tare_str *text, mode_t mode, bool is_text)
 {
-	struct tare_str fresh = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str fresh = { 0 };
 	int fd, rc;
 
 	tare_str_addf(&fresh, "%s.new", path);
@@ -185,7 +185,6 @@ static int replace(const char *path, const struct tare_str *text, mode_t mode, b
 		rc = -errno;
 	if (rc)
 		unlink(fresh.data);
-	tare_str_free(&fresh);
 	return rc;
 }
 

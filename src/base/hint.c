@@ -82,7 +82,7 @@ static bool add_near(struct tare_str *out, const char *folder, const char *befor
 	const char *near = NULL;
 
 	for (int is_whole = 0; is_whole < 2 && !near; is_whole++) {
-		char *asked = tare_xstrndup(name, is_whole ? strlen(name) : without(name, ending));
+		TARE_FREED_HERE char *asked = tare_xstrndup(name, is_whole ? strlen(name) : without(name, ending));
 		struct words words = { 0 };
 
 		list(&words, folder, ending, is_whole);
@@ -91,7 +91,6 @@ static bool add_near(struct tare_str *out, const char *folder, const char *befor
 			tare_str_addf(out, "; did you mean %s%.*s%s?", before, (int)without(near, ending), near,
 			              with_ending ? ending : "");
 		free_words(&words);
-		free(asked);
 	}
 	return near != NULL;
 }
@@ -104,9 +103,8 @@ bool tare_hint_file(struct tare_str *out, const char *folder, const char *name, 
 bool tare_hint_path(struct tare_str *out, const char *path, const char *ending)
 {
 	const char *slash = strrchr(path, '/');
-	char *before = tare_xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
+	TARE_FREED_HERE char *before = tare_xstrndup(path, slash ? (size_t)(slash - path) + 1 : 0);
 	bool is_found = add_near(out, slash ? before : ".", before, slash ? slash + 1 : path, ending, true);
 
-	free(before);
 	return is_found;
 }

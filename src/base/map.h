@@ -2,6 +2,8 @@
 #ifndef TARE_BASE_MAP_H
 #define TARE_BASE_MAP_H
 
+#include "base/owned.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -122,7 +122,7 @@ static int write_lines(FILE *out, const char *text)
 
 int tare_print(FILE *out, const struct tare_str *text)
 {
-	struct tare_str clean = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str clean = { 0 };
 	int rc = 0;
 
 	take_lock();
@@ -133,13 +133,12 @@ int tare_print(FILE *out, const struct tare_str *text)
 	else if (fwrite(tare_str_text(&clean), 1, clean.len, out) != clean.len || fflush(out) != 0)
 		rc = errno ? -errno : -EIO;
 	give_lock();
-	tare_str_free(&clean);
 	return rc;
 }
 
 void tare_say(const char *fmt, ...)
 {
-	struct tare_str text = { 0 }, line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 }, line = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -152,8 +151,6 @@ void tare_say(const char *fmt, ...)
 	clear_line();
 	write_all(STDERR_FILENO, tare_str_text(&line), line.len);
 	give_lock();
-	tare_str_free(&line);
-	tare_str_free(&text);
 }
 
 static void print_over(FILE *out, const char *line)
@@ -182,10 +179,9 @@ void tare_print_over(FILE *out, const char *line)
 
 void tare_print_blanks(FILE *out, size_t count)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_add_repeat(&text, " ", count);
 	tare_str_add(&text, "\r");
 	write_all(fileno(out), tare_str_text(&text), text.len);
-	tare_str_free(&text);
 }

@@ -97,7 +97,7 @@ static void find_free_line(int columns)
 static void show(int64_t now)
 {
 	int columns = columns_of_terminal() - 1;
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!progress.is_shown)
 		find_free_line(columns + 1);
@@ -105,7 +105,6 @@ static void show(int64_t now)
 	if (tare_str_columns(tare_str_text(&line)) <= (size_t)columns)
 		tare_print_over(stderr, tare_str_text(&line));
 	progress.is_shown = true;
-	tare_str_free(&line);
 }
 
 static void wait_for_end(void)

@@ -135,19 +135,18 @@ static void say_real_size(const struct tare_region *r)
 
 static void keep_free(struct tare_region *r, int lines, bool is_resized)
 {
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	tare_region_add_begin(&out, r->real.ws_row, lines, is_resized);
 	r->lines = lines;
 	r->said = less_high(r->real, lines);
 	send(r, &out);
 	(void)ioctl(r->fd, TIOCSWINSZ, &r->said);
-	tare_str_free(&out);
 }
 
 static void put_away(struct tare_region *r)
 {
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	if (!r->lines)
 		return;
@@ -155,7 +154,6 @@ static void put_away(struct tare_region *r)
 	send(r, &out);
 	say_real_size(r);
 	r->lines = 0;
-	tare_str_free(&out);
 }
 
 /* A terminal that is not the one of our session has no jobs. */
@@ -205,17 +203,16 @@ bool tare_region_turn(struct tare_region *r, pid_t leader, bool is_stopped)
 
 void tare_region_show(const struct tare_region *r, const struct tare_str *lines, bool is_marked)
 {
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	tare_region_add_lines(&out, r->real.ws_row, r->lines, lines, is_marked);
 	send(r, &out);
-	tare_str_free(&out);
 }
 
 /* A page that the program had for itself hides the lines that were drawn on the other one: they stand below the cursor. */
 void tare_region_end(struct tare_region *r, bool is_crash)
 {
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 	struct termios now;
 	bool is_taken = r->why == TARE_REGION_TAKEN;
 
@@ -232,5 +229,4 @@ void tare_region_end(struct tare_region *r, bool is_crash)
 		tcsetattr(r->fd, TCSANOW, &r->before);
 	if (out.len)
 		send(r, &out);
-	tare_str_free(&out);
 }

@@ -331,7 +331,7 @@ void tare_screen_line(size_t number, const struct tare_str *text)
 
 int tare_screen_show(void)
 {
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 	int rc;
 
 	for (size_t i = 0; i < screen.line_nr; i++) {
@@ -345,6 +345,5 @@ int tare_screen_show(void)
 		screen.shown[i] = tare_xstrdup(wanted);
 	}
 	rc = out.len ? tare_file_write_all(screen.out, out.data, out.len) : 0;
-	tare_str_free(&out);
 	return rc > 0 ? -rc : rc;
 }

@@ -52,7 +52,7 @@ int tare_self_dir(char *buf, size_t size)
 /* The first path that fits PREFIX/PATTERN/NAME, or -ENOENT. Of PREFIX every letter stands for itself. */
 static int find(const char *prefix, size_t prefix_len, const char *pattern, const char *name, char *buf, size_t size)
 {
-	struct tare_str whole = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str whole = { 0 };
 	glob_t found;
 	int rc = -ENOENT;
 
@@ -63,7 +63,6 @@ static int find(const char *prefix, size_t prefix_len, const char *pattern, cons
 		rc = checked(snprintf(buf, size, "%s", found.gl_pathv[0]), size);
 		globfree(&found);
 	}
-	tare_str_free(&whole);
 	return rc;
 }
 

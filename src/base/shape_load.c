@@ -5,6 +5,7 @@
  */
 #include "base/shape.h"
 
+#include "base/owned.h"
 #include "base/shape_private.h"
 #include "base/xalloc.h"
 
@@ -315,11 +316,10 @@ static void load_strmap(struct loader *l, struct tare_strmap *m)
 		size_t len;
 		const char *text = get_text(l, &len);
 		uint64_t value = get(l);
-		char *key = text && m ? tare_xstrndup(text, len) : NULL;
+		TARE_FREED_HERE char *key = text && m ? tare_xstrndup(text, len) : NULL;
 
 		if (key && !l->is_bad)
 			*tare_strmap_put(m, key, NULL) = value;
-		free(key);
 	}
 }
 

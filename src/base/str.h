@@ -2,6 +2,8 @@
 #ifndef TARE_BASE_STR_H
 #define TARE_BASE_STR_H
 
+#include "base/owned.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 

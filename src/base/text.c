@@ -105,7 +105,7 @@ static bool is_formula(const char *text)
 
 void tare_text_add_csv(struct tare_str *out, const char *text)
 {
-	struct tare_str cell = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str cell = { 0 };
 	bool is_quoted;
 
 	if (is_formula(text))
@@ -121,7 +121,6 @@ void tare_text_add_csv(struct tare_str *out, const char *text)
 	}
 	if (is_quoted)
 		tare_str_add_char(out, '"');
-	tare_str_free(&cell);
 }
 
 static void add_unit(struct tare_str *out, uint32_t unit)
@@ -212,7 +211,7 @@ static size_t add_line_start(struct tare_str *out, const char *line)
 /* What Markdown, or the HTML that may stand in it, would take for something else. */
 void tare_text_add_markdown(struct tare_str *out, const char *text, bool is_line)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_text_add_name(&name, text);
 	text = tare_str_text(&name);
@@ -225,7 +224,6 @@ void tare_text_add_markdown(struct tare_str *out, const char *text, bool is_line
 			tare_str_add_char(out, '\\');
 		tare_str_add_char(out, *text);
 	}
-	tare_str_free(&name);
 }
 
 static char ascii_of(const char *text, size_t len)

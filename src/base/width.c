@@ -56,7 +56,7 @@ size_t tare_width_text(const char *text)
 
 void tare_width_add(struct tare_str *out, const char *name, size_t columns, int is_right)
 {
-	struct tare_str clean = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str clean = { 0 };
 	size_t all, used = 0, taken = 0, room;
 	const char *text;
 
@@ -81,5 +81,4 @@ void tare_width_add(struct tare_str *out, const char *name, size_t columns, int 
 	}
 	if (!is_right || all > columns)
 		tare_str_add_repeat(out, " ", columns - used);
-	tare_str_free(&clean);
 }

@@ -39,14 +39,13 @@ static bool is_good(const char *text)
 
 int tare_answer_at_join(const struct tare_operands *given, char **out, struct tare_err *err)
 {
-	struct tare_str all = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str all = { 0 };
 
 	*out = NULL;
 	for (size_t i = 0; i < given->count; i++) {
 		tare_str_addf(&all, "%s%s", i ? ";" : "", given->items[i]);
 		if (is_good(given->items[i]) && all.len <= MOST)
 			continue;
-		tare_str_free(&all);
 		return tare_err_set(
 			err, TARE_E_USAGE,
 			"--answer-at %s: it takes FILE:LINE=NUMBER, such as train.py:87=8, 1.0 for a float, and several "
@@ -54,6 +53,5 @@ int tare_answer_at_join(const struct tare_operands *given, char **out, struct ta
 			given->items[i]);
 	}
 	*out = given->count ? strdup(tare_str_text(&all)) : NULL;
-	tare_str_free(&all);
 	return 0;
 }

@@ -94,15 +94,12 @@ static int find_compared(const struct options *o, const struct tare_calibration 
 static int write_profile(const struct options *o, const struct tare_calibration *c, const char *command,
                          struct tare_err *err)
 {
-	struct tare_str text = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!o->force && strcmp(o->output, "-") != 0 && access(o->output, F_OK) == 0)
 		return tare_err_set_errno(err, EEXIST, "%s: the profile cannot be written", o->output);
 	tare_calibrate_write(&text, c, o->sim, command);
-	rc = tare_cmd_write_file(o->output, &text, err);
-	tare_str_free(&text);
-	return rc;
+	return tare_cmd_write_file(o->output, &text, err);
 }
 
 static int record_libraries(struct tare_cmd_call *c, const struct options *o, struct tare_err *err)
@@ -125,15 +122,12 @@ static int record_libraries(struct tare_cmd_call *c, const struct options *o, st
 /* The command line, as the profile tells it. */
 static char *joined(struct tare_cmd_call *c)
 {
-	struct tare_str text = { 0 };
-	char *out;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_add(&text, "tare");
 	for (int i = 0; i < c->argc; i++)
 		tare_str_addf(&text, " %s", c->argv[i]);
-	out = tare_arena_strdup(&c->names, tare_str_text(&text));
-	tare_str_free(&text);
-	return out;
+	return tare_arena_strdup(&c->names, tare_str_text(&text));
 }
 
 static int exit_code(const struct options *o, const struct tare_calibration *c, size_t differences)

@@ -89,7 +89,7 @@ static void add_notes(struct tare_emit *e, const struct tare_libraries *l)
 
 static void show(struct tare_str *out, const struct tare_calibrate_libraries *o, const struct tare_libraries *l)
 {
-	struct tare_str version = { 0 }, title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str version = { 0 }, title = { 0 };
 	struct tare_emit e;
 
 	add_version(&version, l->table.cudnn);
@@ -112,13 +112,11 @@ static void show(struct tare_str *out, const struct tare_calibrate_libraries *o,
 	tare_emit_table_end(&e);
 	add_notes(&e, l);
 	tare_emit_end(&e);
-	tare_str_free(&version);
-	tare_str_free(&title);
 }
 
 static int write_table(const char *path, const struct tare_libraries *l, struct tare_err *err)
 {
-	struct tare_str bytes = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str bytes = { 0 };
 	size_t size = 0;
 	unsigned char *packed = sim_conv_table_pack(&l->table, &size);
 	int rc;
@@ -128,14 +126,13 @@ static int write_table(const char *path, const struct tare_libraries *l, struct 
 	tare_str_add_n(&bytes, (const char *)packed, size);
 	free(packed);
 	rc = tare_file_write_bytes(path, &bytes, 0666);
-	tare_str_free(&bytes);
 	return rc ? tare_err_set_errno(err, -rc, "%s: the table cannot be written", path) : 0;
 }
 
 int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code, struct tare_err *err)
 {
 	struct tare_libraries_options how = { .device = (int)o->device, .cudnn = o->cudnn, .sim = o->sim };
-	struct tare_str keys = { 0 }, out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str keys = { 0 }, out = { 0 };
 	struct tare_libraries l = { 0 };
 	int rc;
 
@@ -146,17 +143,13 @@ int tare_calibrate_libraries(const struct tare_calibrate_libraries *o, int *code
 	rc = tare_file_read_input(&keys, o->keys, KEYS_LIMIT, err);
 	if (rc == 0)
 		rc = tare_libraries_record(&how, &keys, &l, err);
-	if (rc) {
-		tare_str_free(&keys);
+	if (rc)
 		return tare_err_prefix(err, "--libraries"), rc;
-	}
 	show(&out, o, &l);
 	*code = l.lost ? TARE_EXIT_FAILED : TARE_EXIT_OK;
 	if (o->output)
 		rc = write_table(o->output, &l, err);
 	rc = rc ? rc : tare_cmd_write_file("-", &out, err);
-	tare_str_free(&out);
-	tare_str_free(&keys);
 	tare_libraries_free(&l);
 	return rc;
 }

@@ -124,21 +124,19 @@ static bool is_on_github(const struct options *o)
 /* Data stays data: then the lines for GitHub, which reads both, are on stderr. */
 static int annotate(const struct tare_budget *b, bool is_text, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
-	char *folder = getcwd(NULL, 0);
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
+	TARE_FREED_HERE char *folder = getcwd(NULL, 0);
 	int rc;
 
 	tare_budget_github(&text, b, folder);
 	rc = tare_print(is_text ? stdout : stderr, &text);
-	tare_str_free(&text);
-	free(folder);
 	return rc ? tare_err_set_errno(err, -rc, "the output cannot be written") : 0;
 }
 
 static int print(struct tare_cmd_call *c, const struct options *o, const struct tare_budget *b, struct tare_err *err)
 {
 	const char *path = c->rest.items[0];
-	struct tare_str xml = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str xml = { 0 };
 	struct tare_emit e;
 	int rc = 0;
 
@@ -156,7 +154,6 @@ static int print(struct tare_cmd_call *c, const struct options *o, const struct 
 	tare_str_cut(&c->out, 0); /* what is for GitHub comes after it */
 	if (!rc && is_on_github(o))
 		rc = annotate(b, c->format == TARE_EMIT_TEXT, err);
-	tare_str_free(&xml);
 	return rc;
 }
 

@@ -61,7 +61,7 @@ static int get(struct tare_check_source *s, int by, const char *at, const struct
 static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int place)
 {
 	char more[TARE_UNITS_TEXT_MAX];
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	const char *kept = NULL;
 
 	for (size_t i = 0; i < d->row_nr && !kept; i++) {
@@ -73,7 +73,6 @@ static const char *say_row(struct tare_budget *b, const struct tare_diff *d, int
 		              d->before.source);
 		kept = tare_arena_strdup(&b->arena, tare_str_text(&text));
 	}
-	tare_str_free(&text);
 	return kept;
 }
 

@@ -124,12 +124,11 @@ static int act(struct tare_controlled *c, int action, const char *name, struct t
 
 static int no_action(const char *word, struct tare_err *err)
 {
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	tare_hint_word(&hint, word, "pause|resume|snapshot|stop|status");
 	tare_err_set(err, TARE_E_USAGE, "ctl: '%s' is no action; say pause, resume, snapshot, stop or status%s", word,
 	             tare_str_text(&hint));
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 

@@ -129,7 +129,7 @@ static int add_pair(struct page *p, int after, int v, struct tare_err *err)
 
 static int write_page(const char *file, const struct page *p, bool is_confidential, struct tare_err *err)
 {
-	struct tare_page_side *sides = tare_xcalloc((size_t)p->side_nr, sizeof(*sides));
+	TARE_FREED_HERE struct tare_page_side *sides = tare_xcalloc((size_t)p->side_nr, sizeof(*sides));
 	struct tare_page_compare page = {
 		.sides = sides,
 		.side_nr = p->side_nr,
@@ -137,8 +137,7 @@ static int write_page(const char *file, const struct page *p, bool is_confidenti
 		.pair_nr = p->pair_nr,
 		.is_confidential = is_confidential,
 	};
-	struct tare_str text = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	for (int i = 0; i < p->pair_nr; i++) {
 		const struct tare_diff *d = &p->pairs[i].diff;
@@ -159,10 +158,7 @@ static int write_page(const char *file, const struct page *p, bool is_confidenti
 		}
 	}
 	tare_page_compare(&text, &page);
-	rc = tare_cmd_write_file(file, &text, err);
-	tare_str_free(&text);
-	free(sides);
-	return rc;
+	return tare_cmd_write_file(file, &text, err);
 }
 
 static void discard(struct page *p)

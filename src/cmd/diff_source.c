@@ -103,7 +103,7 @@ int tare_diff_source_read(struct tare_diff_side *side, const char *operand, cons
                           struct tare_err *err)
 {
 	struct tare_diff_source s;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = tare_diff_source_find(&s, &side->arena, operand, at, err);
 
 	if (rc)
@@ -111,6 +111,5 @@ int tare_diff_source_read(struct tare_diff_side *side, const char *operand, cons
 	rc = s.is_file ? tare_diff_source_load(&s, &text, err) : write_json(&text, &s, by, err);
 	if (!rc)
 		rc = tare_diff_source_parse(&s, side, &text, by, err);
-	tare_str_free(&text);
 	return rc;
 }

@@ -80,12 +80,11 @@ static void write_people(struct tare_emit *e, const struct tare_doctor *d)
 			width = strlen(d->findings[i].check);
 	for (size_t i = 0; i < d->count; i++) {
 		const struct tare_doctor_finding *f = &d->findings[i];
-		struct tare_str head = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 };
 
 		tare_str_addf(&head, "%-6s%-*s  ", names[f->status], (int)width, f->check);
 		tare_emit_term(e, f->status == TARE_DOCTOR_OK ? TARE_TONE_PLAIN : TARE_TONE_ALARM, tare_str_text(&head),
 		               f->text);
-		tare_str_free(&head);
 	}
 }
 

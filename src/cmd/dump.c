@@ -50,7 +50,7 @@ const struct tare_command tare_command_dump = {
 static int check_kinds(const struct options *o, struct tare_err *err)
 {
 	for (size_t i = 0; i < o->kinds.count; i++) {
-		struct tare_str names = { 0 }, hint = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str names = { 0 }, hint = { 0 };
 		int rc;
 
 		if (tare_decode_kind_named(o->kinds.items[i]))
@@ -63,8 +63,6 @@ static int check_kinds(const struct options *o, struct tare_err *err)
 		                  "dump: there is no record kind \"%s\"; the kinds "
 		                  "are %s%s",
 		                  o->kinds.items[i], tare_str_text(&names), tare_str_text(&hint));
-		tare_str_free(&hint);
-		tare_str_free(&names);
 		return rc;
 	}
 	return 0;
@@ -88,7 +86,7 @@ static int write_out(struct tare_str *text, struct tare_err *err)
 
 static int dump_log(const struct options *o, struct tare_log *log, const char *name, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_emit e;
 	const struct tare_dump d = { &e, name, tare_log_info(log), o->offsets };
 	struct tare_log_record rec;
@@ -110,7 +108,6 @@ static int dump_log(const struct options *o, struct tare_log *log, const char *n
 	tare_emit_end(&e);
 	if (!rc)
 		rc = write_out(&text, err);
-	tare_str_free(&text);
 	return rc;
 }
 

@@ -134,13 +134,12 @@ struct record {
 /* A word of two words ("driver start") is quoted, so that blanks part fields only. */
 static void add_words(struct tare_str *out, const struct tare_field *field, uint64_t value)
 {
-	struct tare_str words = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str words = { 0 };
 	const char *quote;
 
 	tare_decode_words(field, value, &words);
 	quote = strchr(tare_str_text(&words), ' ') ? "\"" : "";
 	tare_str_addf(out, "%s%s%s", quote, tare_str_text(&words), quote);
-	tare_str_free(&words);
 }
 
 static void field_text(struct tare_str *out, const struct tare_field *field, const void *rec)
@@ -174,7 +173,7 @@ static void field_data(struct tare_emit *e, const struct tare_field *field, cons
 {
 	uint64_t value = tare_decode_value(field, rec);
 	enum tare_look look = tare_decode_look(field);
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (look == TARE_LOOK_WORD || look == TARE_LOOK_FLAGS)
 		tare_decode_words(field, value, &text);
@@ -188,7 +187,6 @@ static void field_data(struct tare_emit *e, const struct tare_field *field, cons
 		tare_emit_int(e, field->name, (int64_t)value);
 	else
 		tare_emit_uint(e, field->name, value);
-	tare_str_free(&text);
 }
 
 /* How a record is shown: as this version has it; of a kind that only its writer knows, as the log's schema says. */

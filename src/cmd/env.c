@@ -157,7 +157,7 @@ static void write_docker(struct tare_str *out, const struct environment *env)
 /* What is printed is read by a shell or a program, and a path with another character in it is another path. */
 static int check_printable(const struct environment *env, struct tare_err *err)
 {
-	struct tare_str shown = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str shown = { 0 };
 	bool is_same = true;
 
 	for (size_t i = 0; i < env->count && is_same; i++) {
@@ -168,7 +168,6 @@ static int check_printable(const struct environment *env, struct tare_err *err)
 	if (!is_same)
 		tare_err_set(err, TARE_E_USAGE, "env: %s: a path with a character that cannot be printed; use another folder",
 		             tare_str_text(&shown));
-	tare_str_free(&shown);
 	return is_same ? 0 : TARE_E_USAGE;
 }
 

@@ -62,7 +62,7 @@ static const char *next_tool(void *arg, size_t i)
 static int parse_given(struct tare_explain_given *out, const char *text, struct tare_err *err)
 {
 	const char *equals = strchr(text, '='), *near;
-	struct tare_str word = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str word = { 0 };
 	int rc = 0;
 
 	if (!equals)
@@ -80,7 +80,6 @@ static int parse_given(struct tare_explain_given *out, const char *text, struct 
 		                  "as 2.5G or 3443M",
 		                  text, equals + 1);
 	}
-	tare_str_free(&word);
 	return rc;
 }
 
@@ -101,7 +100,7 @@ int tare_cmd_explain(struct tare_cmd_call *c, void *options, struct tare_err *er
 {
 	const struct options *o = options;
 	const struct tare_operands *rest = &c->rest;
-	struct tare_explain_given *given = tare_xcalloc(rest->count, sizeof(*given));
+	TARE_FREED_HERE struct tare_explain_given *given = tare_xcalloc(rest->count, sizeof(*given));
 	struct tare_explain x = { .is_all = o->all };
 	struct tare_emit e;
 	int rc = tare_weigh_check_root(o->root, "explain", err);
@@ -120,6 +119,5 @@ int tare_cmd_explain(struct tare_cmd_call *c, void *options, struct tare_err *er
 		tare_emit_end(&e);
 	}
 	tare_explain_free(&x);
-	free(given);
 	return rc;
 }

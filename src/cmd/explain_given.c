@@ -107,7 +107,7 @@ static void print_one(struct tare_emit *e, const struct tare_explain *x, const s
 	int64_t bytes = tare_figures_sum(&x->figures, t->shows), difference;
 	bool is_known = bytes != TARE_FIGURE_NOT_KNOWN;
 	char read[TARE_UNITS_TEXT_MAX], shows[TARE_UNITS_TEXT_MAX], by[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	struct found f = { 0 };
 
 	difference = is_known ? g->bytes - bytes : 0;
@@ -137,14 +137,12 @@ static void print_one(struct tare_emit *e, const struct tare_explain *x, const s
 	if (is_known && llabs(difference) > g->tolerance + 4096) {
 		print_found(e, x, &f, &line);
 	} else {
-		struct tare_str none = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str none = { 0 };
 
 		print_found(e, x, &f, &none);
-		tare_str_free(&none);
 	}
 	tare_emit_item(e, "%s", tare_str_text(&line));
 	tare_emit_close(e);
-	tare_str_free(&line);
 }
 
 /* Two figures beside each other. */
@@ -155,7 +153,7 @@ static void print_two(struct tare_emit *e, const struct tare_explain *x, const s
 	const struct tare_explain_given *less = more == a ? b : a;
 	int64_t difference = more->bytes - less->bytes;
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	const struct question q = { x, is_of_all(a->tool) || is_of_all(b->tool) };
 	struct found f = find(&q, difference, a->tolerance + b->tolerance);
 
@@ -168,7 +166,6 @@ static void print_two(struct tare_emit *e, const struct tare_explain *x, const s
 	print_found(e, x, &f, &line);
 	tare_emit_item(e, "%s", tare_str_text(&line));
 	tare_emit_close(e);
-	tare_str_free(&line);
 }
 
 void tare_explain_print_given(struct tare_emit *e, const struct tare_explain *x, const struct tare_explain_given *given,

@@ -62,7 +62,7 @@ static void read_gpus(struct tare_figures *f, pid_t pid)
 /* Kinds of the process, and what the machine has beside it: single libraries explain no difference. */
 static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p, const struct tare_weigh_machine *m)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	for (int kind = 0; kind < TARE_WEIGH_KIND_NR; kind++) {
 		int64_t bytes = 0;
@@ -82,7 +82,6 @@ static void add_rows(struct tare_explain *x, const struct tare_weigh_process *p,
 	}
 	if (m->swap_total != TARE_NOT_KNOWN && m->swap_free != TARE_NOT_KNOWN)
 		add_of_others(x, "system/swap of others", (int64_t)(m->swap_total - m->swap_free) - p->swap);
-	tare_str_free(&path);
 }
 
 int tare_explain_process(struct tare_explain *x, pid_t pid, const char *root, struct tare_err *err)

@@ -89,7 +89,7 @@ static const char *why_unknown(const struct tare_explain *x, const struct tare_t
 static void add_row(struct tare_emit *e, const struct tare_explain *x, enum tare_tool tool)
 {
 	const struct tare_tool_info *t = &tare_tools[tool];
-	struct tare_str prints = { 0 }, formula = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str prints = { 0 }, formula = { 0 };
 	struct row row = { .tool = t->name,
 		               .word = t->word,
 		               .leaves_out = t->leaves_out,
@@ -110,8 +110,6 @@ static void add_row(struct tare_emit *e, const struct tare_explain *x, enum tare
 	describe(&formula, x, t->formula, tare_emit_is_for_people(e) && row.has_rows);
 	row.formula = tare_str_text(&formula);
 	tare_emit_add(e, &row);
-	tare_str_free(&prints);
-	tare_str_free(&formula);
 }
 
 /* ---- what each of them is, for people ---- */
@@ -146,13 +144,12 @@ static bool is_alike(const struct tare_explain *x, enum tare_tool one, enum tare
 static void print_term(struct tare_emit *e, const struct tare_explain *x, int tool)
 {
 	const struct tare_tool_info *t = &tare_tools[tool];
-	struct tare_str head = { 0 }, text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 }, text = { 0 };
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
 		if (!is_shown(x, (enum tare_tool)i) || !is_alike(x, (enum tare_tool)i, (enum tare_tool)tool))
 			continue;
 		if (i < tool) { /* it stands with that one */
-			tare_str_free(&head);
 			return;
 		}
 		tare_str_addf(&head, "%s%s", head.len ? ", " : "", tare_tools[i].name);
@@ -169,15 +166,13 @@ static void print_term(struct tare_emit *e, const struct tare_explain *x, int to
 		tare_str_addf(&text, "Counts twice: %s.", t->counts_twice);
 		tare_emit_indented(e, 4, 4, tare_str_text(&text));
 	}
-	tare_str_free(&head);
-	tare_str_free(&text);
 }
 
 /* Tools that are not known, by the reason: the first of each speaks for the others. */
 static void print_unknown(struct tare_emit *e, const struct tare_explain *x, int tool)
 {
 	const char *why = why_unknown(x, &tare_tools[tool]);
-	struct tare_str names = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str names = { 0 };
 	bool is_first = true;
 
 	for (int i = 0; i < TARE_TOOL_NR; i++) {
@@ -188,7 +183,6 @@ static void print_unknown(struct tare_emit *e, const struct tare_explain *x, int
 	}
 	if (is_first)
 		tare_emit_item(e, "Not known: %s: %s.", tare_str_text(&names), why);
-	tare_str_free(&names);
 }
 
 static void print_words(struct tare_emit *e, const struct tare_explain *x)

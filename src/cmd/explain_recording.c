@@ -42,7 +42,7 @@ static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l,
                             bool is_of_gpu)
 {
 	int64_t accounts[TARE_ACCOUNT_NR] = { 0 }, others = 0;
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	for (int d = 0; d < l->device_nr; d++)
 		for (int i = 0; i < l->devices[d].row_nr; i++) {
@@ -62,7 +62,6 @@ static int64_t add_accounts(struct tare_explain *x, const struct tare_ledger *l,
 		tare_str_addf(&path, "%s%s", is_of_gpu ? "GPU/" : "", tare_accounts[i].label);
 		tare_explain_add(x, tare_str_text(&path), accounts[i]);
 	}
-	tare_str_free(&path);
 	return others;
 }
 
@@ -103,8 +102,7 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 {
 	const struct tare_host_ledger *h = tare_explain_host(l, pid);
 	const struct tare_row *row = tare_explain_device_row(l, pid);
-	struct tare_str title = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	if (row)
 		tare_str_add(&title, row->label);
@@ -114,9 +112,7 @@ static const char *title_of(struct tare_explain *x, const struct tare_ledger *l,
 	x->is_simulated = is_any_simulated(l);
 	if (x->is_simulated)
 		tare_str_add(&title, " · on " TARE_SIMULATED_WORDS);
-	kept = tare_arena_strdup(&x->arena, tare_str_text(&title));
-	tare_str_free(&title);
-	return kept;
+	return tare_arena_strdup(&x->arena, tare_str_text(&title));
 }
 
 bool tare_explain_ledger(struct tare_explain *x, const struct tare_ledger *ledger, int64_t pid)

@@ -92,7 +92,7 @@ static bool is_one_cell(const struct tare_forecast_part *part)
 static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
 {
 	const struct tare_fit_data *d = &p->data;
-	struct tare_str cell = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str cell = { 0 };
 
 	for (size_t i = 0; i < d->param_count; i++) {
 		tare_str_addf(&cell, "%s%s=", i ? " " : " for ", d->params[i].name);
@@ -105,7 +105,6 @@ static int refuse_one_cell(const struct tare_problem *p, struct tare_err *err)
 	             "fit: %s was measured in one cell only%s, and one cell is no law; run others, in "
 	             "which a parameter has another value",
 	             p->target, tare_str_text(&cell));
-	tare_str_free(&cell);
 	return TARE_E_EMPTY;
 }
 

@@ -18,7 +18,7 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 	tare_emit_open(e, "terms", '[');
 	for (size_t k = 0; k < law->count; k++) {
 		const struct tare_term *t = &f->terms.items[law->term[k]];
-		struct tare_str name = { 0 }, level = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, level = { 0 };
 
 		tare_term_name(&f->data, t, &name);
 		tare_term_levels(&f->data, t, &level);
@@ -27,8 +27,6 @@ static void print_terms_json(struct tare_emit *e, const struct tare_fitted *f, s
 		tare_emit_str(e, "of", tare_str_text(&name));
 		tare_emit_str(e, "only", level.len ? tare_str_text(&level) : NULL);
 		tare_emit_close(e);
-		tare_str_free(&name);
-		tare_str_free(&level);
 	}
 	tare_emit_close(e);
 }
@@ -181,7 +179,7 @@ static bool is_too_wide(const struct tare_emit *e, const struct part *rows, size
 
 static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 {
-	struct part *rows = tare_xcalloc(f->count + 1, sizeof(*rows));
+	TARE_FREED_HERE struct part *rows = tare_xcalloc(f->count + 1, sizeof(*rows));
 	bool is_list;
 
 	for (size_t i = 0; i < f->count; i++)
@@ -200,7 +198,6 @@ static void print_parts_text(struct tare_emit *e, const struct tare_forecast *f)
 		tare_emit_table_end(e);
 	for (size_t i = 0; i < f->count; i++)
 		tare_str_free(&rows[i].law);
-	free(rows);
 }
 
 void tare_fit_print_parts(struct tare_emit *e, const struct tare_forecast *f)
@@ -398,11 +395,11 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, co
 {
 	struct tare_unit unit = tare_unit_of(&f->parts[0].problem);
 	size_t n = cells->column_count;
-	struct tare_column *columns = tare_xcalloc(2 * n + 9, sizeof(*columns));
-	struct cell *row = tare_xcalloc(n + 5, sizeof(*row));
+	TARE_FREED_HERE struct tare_column *columns = tare_xcalloc(2 * n + 9, sizeof(*columns));
+	TARE_FREED_HERE struct cell *row = tare_xcalloc(n + 5, sizeof(*row));
 	bool is_json = tare_emit_has_members(e);
 	struct sentences said = { 0 };
-	struct tare_str why = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str why = { 0 };
 
 	tare_emit_table(e, "rows", NULL, columns, columns_of(columns, cells, is_json));
 	for (size_t r = 0; r < cells->row_count; r++) {
@@ -430,9 +427,6 @@ void tare_fit_print_cells(struct tare_emit *e, const struct tare_forecast *f, co
 	print_sentences(e, &said);
 	for (size_t i = 0; i < 3; i++)
 		tare_str_free(&row[n + i].made);
-	free(columns);
-	free(row);
-	tare_str_free(&why);
 }
 
 struct term {

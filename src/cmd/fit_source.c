@@ -20,7 +20,7 @@ static void set_params(struct tare_series_list *list, struct tare_series *s, con
 	size_t count;
 
 	for (const char *at = path; at; at = strchr(at, '/')) { /* those of the phases around it too */
-		struct tare_str name = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 		at += *at == '/';
 		tare_str_add_n(&name, at, strcspn(at, "/"));
@@ -31,7 +31,6 @@ static void set_params(struct tare_series_list *list, struct tare_series *s, con
 			if (strcmp(key, s->name))
 				tare_series_set(list, s, key, tare_arena_strndup(&list->arena, params[i].value, params[i].value_len));
 		}
-		tare_str_free(&name);
 	}
 }
 

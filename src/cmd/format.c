@@ -19,13 +19,12 @@ int tare_format_choose(const struct tare_format_options *o, const char *command,
 int tare_format_check_sort(const struct tare_emit *e, struct tare_err *err)
 {
 	const char *names = tare_str_text(&e->sort_names);
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	if (!e->sort || e->is_sorted)
 		return 0;
 	tare_hint_word(&hint, e->sort + (e->sort[0] == '-'), names);
 	tare_err_set(err, TARE_E_USAGE, "--sort %s: no table of this report has such a column; there is %s%s", e->sort,
 	             names[0] ? names : "no table", tare_str_text(&hint));
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }

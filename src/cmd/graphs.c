@@ -191,7 +191,7 @@ static size_t pick(const struct tare_choose_plan *plans, size_t count, const str
 
 static void show_sizes(struct tare_emit *e, const struct sizes *sizes, const struct tare_choose_plan *plan)
 {
-	struct tare_str list = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str list = { 0 };
 	size_t i;
 
 	tare_emit_open(e, "sizes", '[');
@@ -203,7 +203,6 @@ static void show_sizes(struct tare_emit *e, const struct sizes *sizes, const str
 	}
 	tare_emit_close(e);
 	tare_emit_note(e, "%s", tare_str_text(&list));
-	tare_str_free(&list);
 }
 
 struct row {

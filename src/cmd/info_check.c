@@ -63,7 +63,7 @@ static bool is_counted_alike(const struct tare_ledger *l, const struct tare_ledg
 
 static void check(struct tare_recording *recording, int most, struct tare_agreement *a, int *instants)
 {
-	struct chosen *chosen = tare_xcalloc(1, sizeof(*chosen));
+	TARE_FREED_HERE struct chosen *chosen = tare_xcalloc(1, sizeof(*chosen));
 	struct tare_ledger *ledgers = tare_xcalloc(INSTANTS, sizeof(*ledgers)), peak;
 	struct tare_memory_history history;
 
@@ -87,7 +87,6 @@ static void check(struct tare_recording *recording, int most, struct tare_agreem
 	tare_memory_history_free(&history);
 	tare_ledger_free(&peak);
 	free(ledgers);
-	free(chosen);
 }
 
 int tare_info_check(struct tare_emit *e, const char *path, bool *agree, struct tare_err *err)

@@ -42,20 +42,18 @@ static void add_value(struct tare_str *out, const struct tare_json_value *v)
 static void write_description(struct tare_emit *e, const char *folder)
 {
 	const struct tare_json_value *root;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 
 	tare_description_read(&arena, folder, &root, NULL);
 	for (size_t i = 0; i < sizeof(described) / sizeof(described[0]); i++) {
 		const struct tare_json_value *v = tare_json_get(root, described[i].path);
-		struct tare_str value = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str value = { 0 };
 
 		if (!v || v->type == TARE_JSON_NULL)
 			continue;
 		add_value(&value, v);
 		tare_info_text(e, described[i].key, tare_str_text(&value));
-		tare_str_free(&value);
 	}
-	tare_arena_free(&arena);
 }
 
 static void write_totals(struct tare_emit *e, const struct tare_recording *recording, const char *path)
@@ -137,7 +135,7 @@ static void write_process(struct tare_emit *e, const struct tare_process *p)
 {
 	bool is_signal = p->is_status_known && WIFSIGNALED((int)p->status);
 	struct process row = { .signal = is_signal ? WTERMSIG((int)p->status) : -1, .of = *p };
-	struct tare_str shown = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str shown = { 0 };
 	bool is_ended =
 		p->is_ended || (p->is_status_known && !is_signal); /* as a program that it became, and nobody recorded */
 	bool may_run =
@@ -151,7 +149,6 @@ static void write_process(struct tare_emit *e, const struct tare_process *p)
 		tare_str_addf(&shown, ", signal %d", (int)row.signal);
 	row.shown = tare_str_text(&shown);
 	tare_emit_add(e, &row);
-	tare_str_free(&shown);
 }
 
 static void write_processes(struct tare_emit *e, const struct tare_recording *recording)

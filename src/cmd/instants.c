@@ -73,7 +73,7 @@ static const struct tare_snapshot_mark *find_snapshot(const struct tare_recordin
 
 static int no_snapshot(const struct tare_recording *recording, const char *text, struct tare_err *err)
 {
-	struct tare_str known = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str known = { 0 };
 	int n = tare_recording_snapshot_nr(recording), rc;
 
 	for (int i = 0; i < n; i++) {
@@ -89,7 +89,6 @@ static int no_snapshot(const struct tare_recording *recording, const char *text,
 		                  "%s: this recording has no snapshots; tare ctl REC snapshot takes one "
 		                  "while it runs",
 		                  text);
-	tare_str_free(&known);
 	return rc;
 }
 

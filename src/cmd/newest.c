@@ -31,11 +31,10 @@ static int64_t start_of(const char *name, const struct stat *folder)
 {
 	int64_t ns = (int64_t)folder->st_mtim.tv_sec * 1000000000 + folder->st_mtim.tv_nsec;
 	const struct tare_json_value *described;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 
 	tare_description_read(&arena, name, &described, NULL);
 	tare_json_get_i64(described, "started_realtime_ns", &ns);
-	tare_arena_free(&arena);
 	return ns;
 }
 

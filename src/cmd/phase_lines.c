@@ -58,7 +58,7 @@ static bool cross(const char *a, const struct span *x, const char *b, const stru
 int tare_phase_lines_parse(const struct tare_operands *given, char **out, struct tare_err *err)
 {
 	struct span spans[LINES_MAX];
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = 0;
 
 	*out = NULL;
@@ -82,6 +82,5 @@ int tare_phase_lines_parse(const struct tare_operands *given, char **out, struct
 		                  text.len, BYTES_MAX);
 	if (!rc && given->count)
 		*out = tare_str_steal(&text);
-	tare_str_free(&text);
 	return rc;
 }

@@ -48,7 +48,7 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 {
 	const struct tare_plan_choice *c = &plan->choices[at];
 	double margin = plan->has_room_for - c->bytes, most;
-	struct tare_str s = { 0 }, account = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 }, account = { 0 };
 	/* A law of an account that is more than everything is no good there. */
 	bool has_account = binding(plan, list, c->row, &account, &most) && most <= c->bytes;
 
@@ -109,13 +109,11 @@ static void print_choice(struct tare_emit *e, const struct tare_plan *plan, ptrd
 			c->unseen_phase);
 	else if (plan->has_no_phases && c->beyond > 1)
 		tare_emit_note(e, "  ! no phase was recorded: one that was the greatest in no run may be the greatest there");
-	tare_str_free(&s);
-	tare_str_free(&account);
 }
 
 static void print_card(struct tare_emit *e, const struct tare_plan *plan, const struct tare_plan_card *card)
 {
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	tare_emit_number(e, "card_bytes", card->total);
 	tare_emit_number(e, "used_bytes", card->is_used_known ? card->used : __builtin_nan(""));
@@ -136,13 +134,12 @@ static void print_card(struct tare_emit *e, const struct tare_plan *plan, const 
 		tare_str_add(&s, card->context < 0 ? " less than where it was measured" : " more than where it was measured");
 	}
 	tare_emit_note(e, "%s: %s", card->is_memory ? "Memory" : "Card", tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan, const struct tare_plan_card *card,
                      const char *target, bool has_expression, struct tare_series_list *list)
 {
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	tare_emit_uint(e, "tare", 1);
 	tare_emit_str(e, "target", target);
@@ -174,5 +171,4 @@ void tare_plan_print(struct tare_emit *e, const struct tare_plan *plan, const st
 	} else {
 		tare_emit_null(e, "configuration");
 	}
-	tare_str_free(&s);
 }

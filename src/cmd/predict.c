@@ -237,7 +237,7 @@ int tare_cmd_predict(struct tare_cmd_call *c, void *options, struct tare_err *er
 	struct tare_predict_largest largest = { 0 };
 	struct tare_predict_prices prices = { 0 };
 	struct tare_predict_card *cards = NULL;
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	const char *names[CARDS_MAX];
 	size_t n = 0;
 	int rc = check_options(o, err);
@@ -262,6 +262,5 @@ int tare_cmd_predict(struct tare_cmd_call *c, void *options, struct tare_err *er
 			else if (!cards[i].fits && !cards[i].has_failed)
 				c->code = TARE_EXIT_NO_FIT;
 	}
-	tare_arena_free(&memory);
 	return rc;
 }

@@ -20,7 +20,7 @@ static const struct {
 
 void tare_predict_caches_use(const char *folder)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
 		tare_str_cut(&path, 0);
@@ -28,5 +28,4 @@ void tare_predict_caches_use(const char *folder)
 		if (mkdir(tare_str_text(&path), 0700) == 0)
 			setenv(caches[i].variable, tare_str_text(&path), 1);
 	}
-	tare_str_free(&path);
 }

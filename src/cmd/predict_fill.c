@@ -11,12 +11,11 @@
 
 struct tare_predict_value tare_predict_number(const char *name, int64_t number, struct tare_arena *memory)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_predict_value value = { name, NULL };
 
 	tare_str_addf(&text, "%" PRId64, number);
 	value.text = tare_arena_strdup(memory, tare_str_text(&text));
-	tare_str_free(&text);
 	return value;
 }
 
@@ -42,8 +41,7 @@ bool tare_predict_has(char *const *argv, const char *name)
 /* One after the other: what a value brings is not looked through for the next name's mark before it stands in the word. */
 static char *fill_word(const char *word, const struct tare_predict_value *values, size_t n, struct tare_arena *memory)
 {
-	struct tare_str out = { 0 };
-	char *filled;
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	while (*word) {
 		const struct tare_predict_value *found = NULL;
@@ -58,9 +56,7 @@ static char *fill_word(const char *word, const struct tare_predict_value *values
 			tare_str_addf(&out, "%c", *word++);
 		}
 	}
-	filled = tare_arena_strdup(memory, tare_str_text(&out));
-	tare_str_free(&out);
-	return filled;
+	return tare_arena_strdup(memory, tare_str_text(&out));
 }
 
 char *const *tare_predict_fill(char *const *argv, const struct tare_predict_value *values, size_t n,

@@ -124,7 +124,7 @@ static void print_rows(struct tare_emit *e, const struct tare_predict_card *cell
 	tare_emit_table(e, "cells", NULL, TARE_COLUMNS(columns));
 	for (size_t i = 0; i < n; i++) {
 		const struct tare_predict_card *c = &cells[i];
-		struct tare_str values = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str values = { 0 };
 		struct row row = { .card = c->name,
 			               .fits = fit_of(c),
 			               .need = c->need,
@@ -135,7 +135,6 @@ static void print_rows(struct tare_emit *e, const struct tare_predict_card *cell
 			tare_str_addf(&values, "%s%s=%s", k ? " " : "", c->values[k].name, c->values[k].text);
 		row.values = tare_str_text(&values);
 		tare_emit_add(e, &row);
-		tare_str_free(&values);
 	}
 	tare_emit_table_end(e);
 }

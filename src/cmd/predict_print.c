@@ -78,7 +78,7 @@ void tare_predict_card_json(struct tare_emit *e, const struct tare_predict_card 
 static void print_text(struct tare_emit *e, const struct tare_predict_card *card)
 {
 	const bool is_close = tare_predict_is_close(card);
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	tare_str_addf(&s, "%s%s: ", card->name, tare_simulated_mark(true));
 	if (card->is_out_of_memory) {
@@ -140,7 +140,6 @@ static void print_text(struct tare_emit *e, const struct tare_predict_card *card
 	tare_predict_note_versions(e, card);
 	if (card->recording)
 		tare_emit_note(e, "  tare report %s", card->recording);
-	tare_str_free(&s);
 }
 
 static void print_largest(struct tare_emit *e, const struct tare_predict_largest *largest, const char *card)

@@ -101,7 +101,7 @@ static void add_decision(struct tare_str *s, const struct tare_predict_card *car
 static void note_lines(struct tare_emit *e, const struct tare_predict_card *card)
 {
 	enum { MOST = 5 };
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
 
 	if (!card->read_back_nr)
@@ -115,7 +115,6 @@ static void note_lines(struct tare_emit *e, const struct tare_predict_card *card
 	tare_str_add(&s, "; ");
 	add_decision(&s, card);
 	tare_emit_note(e, "  values that no kernel computed were read back at %s", tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 /* Where a loss scale finds an overflow, the optimizer's step is left out, and with it what that allocates. */
@@ -123,7 +122,7 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 {
 	const struct tare_predict_others *with = &card->overflows;
 	const char *line = NULL;
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	if (!with->answers)
 		return;
@@ -149,7 +148,6 @@ static void note_overflows(struct tare_emit *e, const struct tare_predict_card *
 			tare_str_add(&s, "; nothing else that was read back decides");
 	}
 	tare_emit_note(e, "  %s", tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 /* Such a value may be a size that does not go together with others. */

@@ -68,7 +68,7 @@ static int64_t all_of(const struct tare_predict_card *card)
 static void assume_convolutions(struct tare_predict_card *card, struct tare_arena *memory)
 {
 	const struct tare_predict_convolutions *c = &card->convolutions;
-	struct tare_str what = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str what = { 0 };
 
 	if (!c->unasked)
 		return;
@@ -76,7 +76,6 @@ static void assume_convolutions(struct tare_predict_card *card, struct tare_aren
 	assume(card, tare_arena_strdup(memory, tare_str_text(&what)),
 	       UNASKED_LARGEST * c->largest + all_of(card) / UNASKED_PART,
 	       "no card of this kind was asked for them: within the largest of them and 1 %");
-	tare_str_free(&what);
 }
 
 /*

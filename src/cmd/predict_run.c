@@ -143,7 +143,7 @@ static void name_recording(struct tare_str *out, const char *folder, const char 
 /* On a terminal a line says which run is under way; what the program prints stands below it. */
 static void tell_progress(const struct tare_predict_options *o, const char *card)
 {
-	struct tare_str values = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str values = { 0 };
 
 	if (!tare_progress_has_terminal())
 		return;
@@ -152,7 +152,6 @@ static void tell_progress(const struct tare_predict_options *o, const char *card
 	if (o->answers)
 		tare_str_addf(&values, ", with %s for what no kernel computes", o->answers);
 	tare_say("predict: running on %s%s …", card, tare_str_text(&values));
-	tare_str_free(&values);
 }
 
 /* What ranks that do not run would do otherwise than those that do is not in it. */
@@ -160,7 +159,7 @@ static void assume_ranks(const struct tare_predict_options *o, struct tare_arena
                          struct tare_predict_card *card)
 {
 	const int most = (int)(sizeof(card->assumed) / sizeof(card->assumed[0]));
-	struct tare_str rule = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str rule = { 0 };
 
 	if (o->part.part == o->part.whole || card->assumed_nr >= most)
 		return;
@@ -168,13 +167,12 @@ static void assume_ranks(const struct tare_predict_options *o, struct tare_arena
 	              (long long)o->part.whole);
 	card->assumed[card->assumed_nr++] =
 		(struct tare_predict_assumed){ "ranks", tare_arena_strdup(memory, tare_str_text(&rule)), 0 };
-	tare_str_free(&rule);
 }
 
 int tare_predict_run(const struct tare_predict_options *o, const char *card, struct tare_arena *memory,
                      struct tare_predict_card *out, struct tare_err *err)
 {
-	struct tare_str recording = { 0 }, sim = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str recording = { 0 }, sim = { 0 };
 	struct tare_profile profile;
 	char *folder = NULL;
 	int rc = tare_profiles_open("--card", card, &profile, err), status = 0;
@@ -215,7 +213,5 @@ int tare_predict_run(const struct tare_predict_options *o, const char *card, str
 		out->recording = tare_arena_strdup(memory, tare_str_text(&recording));
 	else
 		tare_temp_folder_remove(folder);
-	tare_str_free(&recording);
-	tare_str_free(&sim);
 	return rc;
 }

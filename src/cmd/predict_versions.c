@@ -41,12 +41,11 @@ void tare_predict_versions_json(struct tare_emit *e, const struct tare_predict_c
 
 void tare_predict_note_versions(struct tare_emit *e, const struct tare_predict_card *card)
 {
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	for (const struct tare_json_value *v = card->versions; v; v = v->next)
 		if (is_text(v) && is_told(v->key))
 			tare_str_addf(&s, "%s%s %s", s.len ? ", " : "", v->key, v->text);
 	if (s.len)
 		tare_emit_note(e, "  with %s", tare_str_text(&s));
-	tare_str_free(&s);
 }

@@ -21,7 +21,7 @@ static int print_alone(const char *path, const struct tare_str *head, const stru
 {
 	struct tare_report_options own = *options;
 	struct tare_recording *recording;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = tare_recording_open_all(&recording, &path, 1, NULL, err);
 
 	if (rc)
@@ -33,7 +33,6 @@ static int print_alone(const char *path, const struct tare_str *head, const stru
 		rc = tare_err_set_errno(err, -rc, "the report cannot be written");
 	if (rc)
 		tare_err_prefix(err, "%s", path);
-	tare_str_free(&text);
 	tare_recording_close(recording);
 	return rc;
 }
@@ -62,7 +61,7 @@ static int print_all(const struct tare_recording *recording, const struct tare_r
 int tare_report_print_each(const struct tare_recording *recording, const struct tare_report_options *options,
                            struct tare_err *err)
 {
-	struct tare_str dropped = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str dropped = { 0 };
 	int rc = 0;
 
 	tare_recording_name_dropped(recording, &dropped);
@@ -75,13 +74,12 @@ int tare_report_print_each(const struct tare_recording *recording, const struct 
 		                  "%s: the oldest events went to keep these under their caps, so there is no "
 		                  "report of all in this form; ask for each recording alone, or for text",
 		                  tare_str_text(&dropped));
-	tare_str_free(&dropped);
 	return rc ? rc : print_all(recording, options, err);
 }
 
 int tare_report_check_picture(const struct tare_recording *recording, struct tare_err *err)
 {
-	struct tare_str dropped = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str dropped = { 0 };
 	int rc;
 
 	if (!has_dropped(recording))
@@ -91,6 +89,5 @@ int tare_report_check_picture(const struct tare_recording *recording, struct tar
 	                  "%s: the oldest events went to keep these under their caps, so there is no picture of "
 	                  "all; draw each recording alone",
 	                  tare_str_text(&dropped));
-	tare_str_free(&dropped);
 	return rc;
 }

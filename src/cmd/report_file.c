@@ -136,7 +136,7 @@ static int write_it(const char *file, const struct tare_str *text, bool is_text,
 
 static int render(struct source *s, const char *file, const struct tare_export_info *format, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc;
 
 	s->model.title = tare_str_text(&s->title);
@@ -145,18 +145,16 @@ static int render(struct source *s, const char *file, const struct tare_export_i
 		rc = write_it(file, &text, format->is_text, err);
 	if (!rc)
 		say(file, &s->model.notes);
-	tare_str_free(&text);
 	return rc;
 }
 
 /* As every text of the model, without what is no UTF-8 and without what steers a terminal. */
 static void name(struct source *s, const char *const *paths, size_t path_nr)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_report_title(&title, &s->ledgers[0], paths, path_nr);
 	tare_text_add_name(&s->title, tare_str_text(&title));
-	tare_str_free(&title);
 }
 
 int tare_report_file(const char *file, enum tare_export_format format, struct tare_instant *at,

@@ -152,7 +152,7 @@ static int write_page(const char *file, const struct source *s, const struct tar
 		.explain = tare_report_explain,
 		.of_explain = &s->ledgers[PEAK],
 	};
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc;
 
 	tare_report_sources_of(&sources, recording, o->with_any_source);
@@ -162,7 +162,6 @@ static int write_page(const char *file, const struct source *s, const struct tar
 		page.read_source = tare_report_read_source;
 	tare_page(&text, &page);
 	rc = tare_cmd_write_file(file, &text, err);
-	tare_str_free(&text);
 	tare_str_free(&sources.refused);
 	return rc;
 }

@@ -136,17 +136,13 @@ static size_t select_group(const char *const *paths, const size_t *group, size_t
 
 static int draw(const char *file, const struct run *runs, size_t n, struct tare_err *err)
 {
-	struct tare_picture_run *shown = tare_xcalloc(n, sizeof(*shown));
-	struct tare_str text = { 0 };
-	int rc;
+	TARE_FREED_HERE struct tare_picture_run *shown = tare_xcalloc(n, sizeof(*shown));
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	for (size_t i = 0; i < n; i++)
 		shown[i] = (struct tare_picture_run){ tare_str_text(&runs[i].title), &runs[i].ledger, &runs[i].history };
 	tare_picture(&text, shown, (int)n);
-	rc = tare_cmd_write_file(file, &text, err);
-	tare_str_free(&text);
-	free(shown);
-	return rc;
+	return tare_cmd_write_file(file, &text, err);
 }
 
 int tare_report_picture(const char *file, const char *const *paths, size_t path_nr, const char *job, int by,

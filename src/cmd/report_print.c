@@ -351,11 +351,10 @@ int tare_report_write(struct tare_str *text, FILE *out, struct tare_recording *r
 int tare_report_print(FILE *out, const char *file, struct tare_recording *recording,
                       const struct tare_report_options *options, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = tare_report_write(&text, out, recording, options, err);
 
 	if (rc == 0)
 		rc = write_out(out, file, &text, err);
-	tare_str_free(&text);
 	return rc;
 }

@@ -21,25 +21,23 @@ enum { SOURCE_MAX = 8 << 20 };
 static void add_host(struct tare_str *out, const char *folder)
 {
 	const struct tare_json_value *root, *host;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 
 	tare_description_read(&arena, folder, &root, NULL);
 	host = tare_json_get(root, "host");
 	if (host && host->type == TARE_JSON_STRING)
 		tare_str_add_n(out, host->text, host->text_len);
-	tare_arena_free(&arena);
 }
 
 static void refuse_others(struct tare_str *why, const char *folder, const char *here)
 {
-	struct tare_str host = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str host = { 0 };
 
 	add_host(&host, folder);
 	if (!host.len)
 		tare_str_add(why, "the recording does not say on which machine it was made");
 	else if (strcmp(tare_str_text(&host), here) != 0)
 		tare_str_addf(why, "the recording was made on another machine (%s)", tare_str_text(&host));
-	tare_str_free(&host);
 }
 
 void tare_report_sources_of(struct tare_report_sources *out, const struct tare_recording *recording, bool is_of_any)

@@ -48,19 +48,16 @@ static void render(struct tare_str *out, const struct tare_report_sweep *o, cons
 
 static int show(const struct tare_report_sweep *o, const struct tare_sweep_view *view, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	render(&text, o, view);
-	rc = tare_cmd_write_file(o->output ? o->output : "-", &text, err);
-	tare_str_free(&text);
-	return rc;
+	return tare_cmd_write_file(o->output ? o->output : "-", &text, err);
 }
 
 int tare_report_sweep(const struct tare_report_sweep *o, struct tare_err *err)
 {
-	struct tare_sweep_claim *claims = tare_xcalloc(o->claims->count + 1, sizeof(*claims));
-	struct tare_arena memory = { 0 };
+	TARE_FREED_HERE struct tare_sweep_claim *claims = tare_xcalloc(o->claims->count + 1, sizeof(*claims));
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	struct tare_summary summary = { 0 };
 	struct tare_db *db = NULL;
 	int rc = parse_claims(o->claims, claims, &memory, err);
@@ -76,7 +73,5 @@ int tare_report_sweep(const struct tare_report_sweep *o, struct tare_err *err)
 		tare_summary_free(&summary);
 	}
 	tare_db_close(db);
-	tare_arena_free(&memory);
-	free(claims);
 	return rc;
 }

@@ -136,7 +136,7 @@ int tare_cmd_run(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
 	struct tare_session_result result;
 	int rc = tare_run_command(c, options, true, &result, err);
-	struct tare_str more = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str more = { 0 };
 	struct tare_rank rank;
 	bool shows;
 
@@ -151,7 +151,6 @@ int tare_cmd_run(struct tare_cmd_call *c, void *options, struct tare_err *err)
 	tare_run_print_end(&result, tare_str_text(&more));
 	if (shows)
 		print_ledger(&result, &rank);
-	tare_str_free(&more);
 	tare_session_result_free(&result);
 	return 0;
 }

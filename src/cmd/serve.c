@@ -53,12 +53,11 @@ const struct tare_command tare_command_serve = {
 
 static void say_ready(const struct tare_address *address)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_progress_end();
 	tare_address_name(address, &name);
 	tare_say("serving http://%s/ and http://%s/metrics", tare_str_text(&name), tare_str_text(&name));
-	tare_str_free(&name);
 }
 
 static int check(const struct options *o, const struct tare_operands *rest, struct tare_http_options *http,

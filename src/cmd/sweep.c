@@ -151,7 +151,7 @@ static void add_options(struct tare_sweep *s, const struct options *o)
 /* Words parted by blanks; quotes keep blanks inside one. */
 static void split_launcher(struct tare_sweep *s, const char *text)
 {
-	struct tare_str word = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str word = { 0 };
 	bool is_word = false;
 	char quote = 0;
 
@@ -171,7 +171,6 @@ static void split_launcher(struct tare_sweep *s, const char *text)
 	}
 	if (is_word)
 		tare_sweep_words_add(&s->launcher, tare_str_text(&word), &s->memory);
-	tare_str_free(&word);
 }
 
 static int fill(struct tare_sweep *s, const struct options *o, const struct tare_operands *command,

@@ -54,7 +54,7 @@ static void clear(struct tare_sweep_printer *p)
 static void see(void *arg, const struct tare_sweep_state *s)
 {
 	struct tare_sweep_printer *p = arg;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (s->label) {
 		add_run(&text, s, p->is_simulated);
@@ -72,7 +72,6 @@ static void see(void *arg, const struct tare_sweep_state *s)
 		tare_print_over(stderr, tare_str_text(&text));
 		p->has_line = true;
 	}
-	tare_str_free(&text);
 }
 
 void tare_sweep_printer_begin(struct tare_sweep_printer *p, struct tare_sweep_watch *watch, bool is_simulated)

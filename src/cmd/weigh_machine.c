@@ -271,13 +271,12 @@ static const struct tare_column account_columns[] = {
 
 static void add_account(struct tare_emit *e, const char *top, const char *path, struct account a)
 {
-	struct tare_str whole = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str whole = { 0 };
 
 	tare_str_addf(&whole, "%s/%s", top, path);
 	a.path = tare_str_text(&whole);
 	a.is_leaf = true;
 	tare_emit_add(e, &a);
-	tare_str_free(&whole);
 }
 
 static void print_host(struct tare_emit *e, const struct tare_weigh_process *p)

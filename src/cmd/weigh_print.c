@@ -92,7 +92,7 @@ static size_t print_kind(struct tare_emit *e, const struct tare_weigh_process *p
 	enum tare_weigh_kind kind = p->rows[from].kind;
 	struct row sum = { .label = tare_weigh_kind_names[kind], .asked = TARE_NOT_KNOWN };
 	struct row rest = { .asked = TARE_NOT_KNOWN };
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 	size_t to = from, left = 0;
 
 	for (; to < p->count && p->rows[to].kind == kind; to++) {
@@ -121,7 +121,6 @@ static size_t print_kind(struct tare_emit *e, const struct tare_weigh_process *p
 		rest.label = tare_str_text(&label);
 		tare_emit_add_as(e, &rest, (struct tare_row_look){ .level = 1 });
 	}
-	tare_str_free(&label);
 	return to;
 }
 
@@ -134,7 +133,7 @@ static void add_mib(struct tare_str *out, const char *before, uint64_t bytes)
 
 static void print_beside(struct tare_emit *e, const struct tare_weigh_process *p)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	add_mib(&line, "MiB. Counted in full, whoever shares it: RSS ", (uint64_t)p->rss);
 	add_mib(&line, "; its own alone: USS ", (uint64_t)p->uss);
@@ -145,7 +144,6 @@ static void print_beside(struct tare_emit *e, const struct tare_weigh_process *p
 	if (p->hugetlb)
 		add_mib(&line, "; pages that were set aside (hugetlb): ", p->hugetlb);
 	tare_emit_note(e, "%s", tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 /*
@@ -155,7 +153,7 @@ static void print_beside(struct tare_emit *e, const struct tare_weigh_process *p
 static void print_nvmap(struct tare_emit *e, const struct tare_weigh_process *p)
 {
 	uint64_t rss = 0, pss = 0;
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (p->nvmap == TARE_NOT_KNOWN || !p->nvmap)
 		return;
@@ -169,7 +167,6 @@ static void print_nvmap(struct tare_emit *e, const struct tare_weigh_process *p)
 	add_mib(&line, " and Pss ", pss);
 	add_mib(&line, "; with all of that it takes ", (uint64_t)(p->pss + p->swap) + p->nvmap - pss);
 	tare_emit_note(e, "%s", tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void print_process(struct tare_emit *e, const struct tare_weigh_process *p)

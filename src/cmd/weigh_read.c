@@ -72,7 +72,7 @@ int tare_weigh_read(struct tare_weigh_processes *all, pid_t pid, const char *roo
 
 int tare_weigh_check_root(const char *root, const char *command, struct tare_err *err)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	struct stat about;
 	int rc = 0;
 
@@ -82,6 +82,5 @@ int tare_weigh_check_root(const char *root, const char *command, struct tare_err
 	if (stat(tare_str_text(&path), &about) != 0)
 		rc = tare_err_set_errno(err, errno, "%s: %s; --root takes the folder that holds proc", command,
 		                        tare_str_text(&path));
-	tare_str_free(&path);
 	return rc;
 }

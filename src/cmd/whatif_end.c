@@ -76,7 +76,7 @@ static size_t fill(const struct tare_whatif_given *s, const struct block *blocks
 static void end_segment(struct tare_whatif_reader *r, struct tare_whatif_allocator *a,
                         const struct tare_whatif_given *g, const struct block *blocks, size_t count)
 {
-	struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
+	TARE_FREED_HERE struct tare_snapshot_block *all = tare_xcalloc(2 * count + 1, sizeof(*all));
 	struct tare_snapshot_segment segment = { .device = a->device,
 		                                     .is_expandable = g->is_expandable,
 		                                     .is_small = g->is_small,
@@ -88,14 +88,13 @@ static void end_segment(struct tare_whatif_reader *r, struct tare_whatif_allocat
 
 	if (!r->rc)
 		r->rc = tare_trace_add_segment(r->t, &segment, all, fill(g, blocks, count, all), r->err);
-	free(all);
 }
 
 void tare_whatif_end(struct tare_whatif_reader *r, struct tare_whatif_allocator *a)
 {
 	size_t given_nr, block_nr, from = 0, to;
-	struct tare_whatif_given *given = sorted_given(a, &given_nr);
-	struct block *blocks = sorted_blocks(&a->blocks, &block_nr);
+	TARE_FREED_HERE struct tare_whatif_given *given = sorted_given(a, &given_nr);
+	TARE_FREED_HERE struct block *blocks = sorted_blocks(&a->blocks, &block_nr);
 
 	for (size_t i = 0; i < given_nr; i++) {
 		uint64_t end = given[i].address + given[i].size;
@@ -107,6 +106,4 @@ void tare_whatif_end(struct tare_whatif_reader *r, struct tare_whatif_allocator 
 		end_segment(r, a, &given[i], blocks + from, to - from);
 		from = to;
 	}
-	free(given);
-	free(blocks);
 }

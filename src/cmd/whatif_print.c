@@ -131,7 +131,7 @@ static void print_differences(struct tare_emit *e, const struct tare_replay_chec
 		{ c->releases, "release", "releases" },
 		{ c->blocks, "block at the end", "blocks at the end" },
 	};
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	char n[TARE_UNITS_TEXT_MAX];
 	int left = 0;
 
@@ -146,7 +146,6 @@ static void print_differences(struct tare_emit *e, const struct tare_replay_chec
 			                          : "");
 	tare_emit_alarm(e, "The replay does not reproduce the %s: %s %s.", what, tare_str_text(&text),
 	                c->mismatches == 1 ? "differs" : "differ");
-	tare_str_free(&text);
 }
 
 static void print_mismatches(struct tare_emit *e, const struct tare_whatif *w)
@@ -185,7 +184,7 @@ static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
 {
 	const struct tare_replay_oom *oom = &w->asked.oom;
 	char size[TARE_UNITS_TEXT_MAX], reserved[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!oom->is_there) {
 		tare_emit_null(e, "first_oom");
@@ -202,7 +201,6 @@ static void print_oom(struct tare_emit *e, const struct tare_whatif *w)
 	tare_emit_note(e, "Memory %s a request of %s, with %s reserved%s%s.",
 	               oom->was_served ? "would run out at" : "ran out at", tare_units_human(size, oom->size),
 	               tare_units_human(reserved, oom->reserved), line.len ? ", in " : "", tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 void tare_whatif_print(struct tare_emit *e, const struct tare_whatif *w, const struct tare_whatif_ask *ask,

@@ -270,16 +270,13 @@ static char *conf_of(const char *folder)
 {
 	static const char *const names[] = { "environment.PYTORCH_CUDA_ALLOC_CONF", "environment.PYTORCH_ALLOC_CONF" };
 	const struct tare_json_value *described;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	const char *conf = NULL;
-	char *kept;
 
 	tare_description_read(&arena, folder, &described, NULL);
 	for (int i = 0; i < 2 && !conf; i++)
 		conf = tare_json_get_str(described, names[i]);
-	kept = conf ? tare_xstrdup(conf) : NULL;
-	tare_arena_free(&arena);
-	return kept;
+	return conf ? tare_xstrdup(conf) : NULL;
 }
 
 static void read_all(struct tare_whatif_reader *r)

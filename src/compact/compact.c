@@ -66,11 +66,10 @@ static void remove_made(const struct compaction *c, size_t old)
 	int rc = tare_manifest_read(&there, c->folder, NULL);
 
 	for (size_t i = old; i < c->named.nr; i++) {
-		char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
+		TARE_FREED_HERE char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
 
 		if (rc || !is_named(&there, c->named.numbers[i]))
 			unlink(path);
-		free(path);
 	}
 	tare_manifest_free(&there);
 }
@@ -82,9 +81,9 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 	int rc = 0;
 
 	for (size_t i = old; i < c->named.nr && !rc; i++) {
-		char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
+		TARE_FREED_HERE char *path = tare_manifest_path(c->folder, c->named.numbers[i]);
 		struct tare_segment_file segment = { 0 };
-		struct tare_pack block = { 0 };
+		TARE_FREED_BY(tare_pack_free) struct tare_pack block = { 0 };
 		struct stat st;
 
 		rc = tare_segment_open(&segment, path, err);
@@ -96,8 +95,6 @@ static int check_made(const struct compaction *c, size_t old, struct tare_err *e
 				                  path);
 		tare_segment_free(&segment);
 		bytes += stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-		tare_pack_free(&block);
-		free(path);
 	}
 	c->result->segment_bytes = bytes;
 	return rc;
@@ -138,12 +135,11 @@ static void trim_logs(const char *folder, const struct tare_store *store)
 {
 	for (size_t i = 0; i < store->log_nr && store->fault_nr == 0; i++) {
 		const struct tare_log_part *part = &store->logs[i].part;
-		struct tare_str path = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 		tare_str_addf(&path, "%s/%s.events", folder, part->name);
 		if (part->is_begun)
 			tare_log_trim(path.data, part->end);
-		tare_str_free(&path);
 	}
 }
 
@@ -151,7 +147,7 @@ static void remove_file(const struct rest *rest, const char *file)
 {
 	const char *dot = strchr(file, '.');
 	uint32_t segment = tare_manifest_number(file), state = tare_manifest_state_number(file);
-	char *name = dot ? tare_xstrndup(file, (size_t)(dot - file)) : NULL;
+	TARE_FREED_HERE char *name = dot ? tare_xstrndup(file, (size_t)(dot - file)) : NULL;
 
 	if (dot && (!strcmp(dot, ".events") || !strcmp(dot, ".ring") || tare_chunk_name(file, NULL)))
 		remove_raw(rest, file, name);
@@ -159,7 +155,6 @@ static void remove_file(const struct rest *rest, const char *file)
 	         (dot && (!strcmp(dot, ".segment.new") || !strcmp(dot, ".state.new") ||
 	                  (!strcmp(dot, ".json.new") && strcmp(name, "recording") != 0))))
 		unlinkat(rest->folder, file, 0);
-	free(name);
 }
 
 void tare_compact_clean(const char *folder, bool keeps_raw, bool waits_for_readers)

@@ -81,7 +81,7 @@ static char *segment_path(const struct maker *c, uint32_t number, bool is_whole)
 
 static void begin_segment(struct maker *c)
 {
-	char *path = segment_path(c, c->number, false);
+	TARE_FREED_HERE char *path = segment_path(c, c->number, false);
 
 	unlink(path); /* of a compaction that was interrupted */
 	c->rc = tare_segment_create(&c->writer, path, c->number, c->err);
@@ -90,7 +90,6 @@ static void begin_segment(struct maker *c)
 		c->logs[i].is_told = false;
 	for (size_t i = 0; i < c->schema_nr; i++)
 		c->schemas[i].is_told = false;
-	free(path);
 }
 
 static uint32_t keep_schema(struct maker *c, const struct tare_schema *schema)
@@ -378,12 +377,11 @@ static void sync_names(struct maker *c)
 
 static void remove_begun(struct maker *c)
 {
-	char *fresh = segment_path(c, c->number, false);
+	TARE_FREED_HERE char *fresh = segment_path(c, c->number, false);
 
 	if (c->writer)
 		tare_segment_close(c->writer, NULL);
 	unlink(fresh);
-	free(fresh);
 }
 
 static void write_segments(struct maker *c)

@@ -38,7 +38,7 @@ static void add_name(struct tare_str *names, const char *name)
 
 static int say_names(struct tare_db *db, const char *phase, struct tare_err *err)
 {
-	struct tare_str names = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str names = { 0 };
 	struct tare_db_rows *rows;
 	int rc = tare_db_query(db, &rows, err,
 	                       "SELECT name FROM phases WHERE kind<>'mark' GROUP BY name ORDER BY sum(ns) DESC", "");
@@ -52,7 +52,6 @@ static int say_names(struct tare_db *db, const char *phase, struct tare_err *err
 	if (!rc)
 		rc = tare_err_set(err, TARE_E_USAGE, "--timed %s: no run has such a phase; there %s%s", phase,
 		                  names.len ? "are " : "is none", tare_str_text(&names));
-	tare_str_free(&names);
 	return rc;
 }
 

@@ -15,7 +15,7 @@
 
 void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
 {
-	double *sizes = tare_xcalloc(d->row_count + 1, sizeof(*sizes));
+	TARE_FREED_HERE double *sizes = tare_xcalloc(d->row_count + 1, sizeof(*sizes));
 	double share = (CELLS_MANY - (double)d->row_count) / (CELLS_MANY - CELLS_FEW), most = 0;
 
 	for (size_t i = 0; i < d->row_count; i++) {
@@ -34,7 +34,6 @@ void tare_fit_data_scale(struct tare_fit_data *d, struct tare_arena *arena)
 
 		d->scale[i] = size > d->least_scale ? size : d->least_scale;
 	}
-	free(sizes);
 }
 
 void tare_fit_data_subset(const struct tare_fit_data *d, const bool *keep, struct tare_arena *arena,

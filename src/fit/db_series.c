@@ -162,15 +162,12 @@ static int changes(struct reading *r)
 /* run, account, part, bytes */
 static int each_account(struct reading *r, struct tare_db_rows *rows)
 {
-	struct tare_str name = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_str_add(&name, tare_db_name(rows, 1));
 	if (*tare_db_name(rows, 2))
 		tare_str_addf(&name, "/%s", tare_db_name(rows, 2));
-	rc = add(r, TARE_SERIES_ACCOUNT, tare_str_text(&name), tare_db_int(rows, 0), tare_db_real(rows, 3));
-	tare_str_free(&name);
-	return rc;
+	return add(r, TARE_SERIES_ACCOUNT, tare_str_text(&name), tare_db_int(rows, 0), tare_db_real(rows, 3));
 }
 
 static int each_simulated(struct reading *r, struct tare_db_rows *rows)

@@ -130,7 +130,7 @@ static size_t stop(const struct cell *c, struct said *out)
 void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, double *low, double *high)
 {
 	size_t most = f->doubts.count + TARE_LAWS_MAX * TARE_LAW_TERMS_MAX;
-	struct said *all = tare_xcalloc(most * TARE_DOUBT_COEFS, sizeof(*all));
+	TARE_FREED_HERE struct said *all = tare_xcalloc(most * TARE_DOUBT_COEFS, sizeof(*all));
 	struct cell c = { .f = f, .x = x, .value = value };
 	double sum = 0;
 	size_t count = 0;
@@ -148,5 +148,4 @@ void tare_doubts_at(const struct tare_fitted *f, const double *x, double value, 
 	for (size_t i = count; i-- > 0 && all[i].value > value && sum < TAIL;)
 		if ((sum += all[i].weight) >= TAIL)
 			*high = all[i].value;
-	free(all);
 }

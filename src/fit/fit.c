@@ -22,7 +22,7 @@ enum {
 /* Keeps every k-th cell, and the extremes of each parameter. */
 static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct tare_fit_data *out)
 {
-	bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
+	TARE_FREED_HERE bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
 	size_t stride = d->row_count / CELLS_MAX + 1;
 
 	for (size_t i = 0; i < d->row_count; i += stride)
@@ -39,7 +39,6 @@ static void thin(const struct tare_fit_data *d, struct tare_arena *arena, struct
 		keep[least] = keep[most] = true;
 	}
 	tare_fit_data_subset(d, keep, arena, out);
-	free(keep);
 }
 
 /* How much less sure a prediction is at x than at the measured cells on average. */
@@ -55,7 +54,7 @@ static double reach(const struct tare_fitted *f, size_t law, const double *x, do
 static void errors_beyond(struct tare_fitted *f)
 {
 	const struct tare_fit_data *d = &f->data;
-	double *error = tare_xcalloc(d->row_count + 1, sizeof(*error));
+	TARE_FREED_HERE double *error = tare_xcalloc(d->row_count + 1, sizeof(*error));
 
 	for (size_t p = 0; p < d->param_count; p++) {
 		size_t count;
@@ -74,7 +73,6 @@ static void errors_beyond(struct tare_fitted *f)
 		if (f->error_beyond[p] < f->error)
 			f->error_beyond[p] = f->error;
 	}
-	free(error);
 }
 
 /* Do the cells that are not hidden still tell what each parameter does? */
@@ -101,7 +99,7 @@ static double error_of_largest(const struct tare_fitted *f, double share)
 {
 	size_t n = f->data.row_count, count;
 	double *error = tare_xcalloc(n + 1, sizeof(*error)), from, most = 0;
-	bool *hidden = tare_xcalloc(n + 1, sizeof(*hidden));
+	TARE_FREED_HERE bool *hidden = tare_xcalloc(n + 1, sizeof(*hidden));
 
 	memcpy(error, f->data.y, n * sizeof(*error));
 	from = tare_num_quantile(error, n, 1 - share);
@@ -109,7 +107,6 @@ static double error_of_largest(const struct tare_fitted *f, double share)
 		hidden[i] = f->data.y[i] > from;
 	if (is_varied(&f->data, hidden) && (count = tare_laws_hidden(&f->data, &f->terms, &f->laws, hidden, error)) > 0)
 		most = tare_num_quantile(error, count, 0.9);
-	free(hidden);
 	free(error);
 	return most;
 }
@@ -222,7 +219,7 @@ static bool is_shape_of(const struct tare_fitted *like, const struct tare_term *
 
 static void keep_like(struct tare_fitted *f, const struct tare_fitted *like)
 {
-	bool *keep = tare_xcalloc(f->terms.count + 1, sizeof(*keep));
+	TARE_FREED_HERE bool *keep = tare_xcalloc(f->terms.count + 1, sizeof(*keep));
 
 	for (size_t i = 0; i < f->terms.count; i++)
 		for (size_t l = 0; l < like->laws.count; l++)
@@ -230,7 +227,6 @@ static void keep_like(struct tare_fitted *f, const struct tare_fitted *like)
 				keep[i] |=
 					is_shape_of(like, &like->terms.items[like->laws.law[l].term[k]], &f->data, &f->terms.items[i]);
 	tare_terms_keep(&f->terms, keep);
-	free(keep);
 }
 
 void tare_fit_make_like(const struct tare_fit_data *d, const struct tare_fitted *like, struct tare_arena *arena,

@@ -80,7 +80,7 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 	}
 	for (size_t o = 0; o < law->count; o++) {
 		const struct tare_term *t = &f->terms.items[law->term[order[o]]];
-		struct tare_str name = { 0 }, level = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, level = { 0 };
 
 		tare_term_name(&f->data, t, &name);
 		tare_term_levels(&f->data, t, &level);
@@ -90,8 +90,6 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 			tare_str_addf(out, " × %s", tare_str_text(&name));
 		if (level.len)
 			tare_str_addf(out, " [%s]", tare_str_text(&level));
-		tare_str_free(&name);
-		tare_str_free(&level);
 	}
 	if (!law->count)
 		tare_str_add(out, "0");
@@ -99,7 +97,7 @@ static void law_text(const struct tare_fitted *f, size_t l, const size_t *owner,
 
 static void laws(const struct tare_fitted *f, const struct tare_unit *unit, struct tare_fit_report *report)
 {
-	size_t *owner = tare_xcalloc(f->data.row_count + 1, sizeof(*owner));
+	TARE_FREED_HERE size_t *owner = tare_xcalloc(f->data.row_count + 1, sizeof(*owner));
 
 	tare_laws_own(&f->terms, &f->laws, owner);
 	report->law_count = f->laws.count;
@@ -117,7 +115,6 @@ static void laws(const struct tare_fitted *f, const struct tare_unit *unit, stru
 		}
 		report->laws[l] = tare_str_steal(&s);
 	}
-	free(owner);
 }
 
 /* The mean over all cells of the quantity where the parameter is `value` there. */
@@ -282,7 +279,7 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f, st
 		}
 	}
 	if (count) {
-		struct tare_str s = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 		tare_unit_add(&unit, d->y[worst], &s);
 		tare_str_add(&s, " at ");
@@ -291,7 +288,6 @@ static void missed(const struct tare_problem *p, const struct tare_fitted *f, st
 		        "the law misses %zu cells by far (%s): something may begin there that too few cells "
 		        "show, so beyond them neither the law nor its interval holds; run more cells there",
 		        count, tare_str_text(&s));
-		tare_str_free(&s);
 	}
 }
 
@@ -311,7 +307,7 @@ static void below_nothing(const struct tare_fit_data *d, struct tare_fit_report 
 static void astray(const struct tare_problem *p, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	tare_unit_add(&unit, p->astray_least, &s);
 	tare_str_add(&s, " to ");
@@ -323,14 +319,13 @@ static void astray(const struct tare_problem *p, struct tare_fit_report *report)
 	        p->lacking ? "the rows differ in more, such as " : "look at what went wrong there",
 	        p->lacking ? p->lacking : "", p->lacking ? ", which the cells to predict do not say" : "",
 	        p->is_bytes ? "the middle one" : "the mean of a cell");
-	tare_str_free(&s);
 }
 
 /* Rivals stand in groups of three: the middle of a term's region, then both its ends. */
 static void climbed(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 	double least = f->most;
 
 	for (size_t i = 0; i < f->data.row_count; i++)
@@ -348,14 +343,13 @@ static void climbed(const struct tare_problem *p, const struct tare_fitted *f, s
 		tare_term_name(&f->data, &f->terms.items[f->rival[i].law[0].term[1]], &s);
 	}
 	caution(report, "%s; run cells higher up", tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 /* How far the law is one. */
 static void strength(const struct tare_problem *p, const struct tare_fitted *f, struct tare_fit_report *report)
 {
 	struct tare_unit unit = tare_unit_of(p);
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	if (f->strength == TARE_FIT_WEAK_LAW)
 		caution(report,
@@ -372,7 +366,6 @@ static void strength(const struct tare_problem *p, const struct tare_fitted *f, 
 	        "%zu cells is answered (9 of 10 are %s); repeat cells, or name what else differs "
 	        "between them",
 	        p->target, f->data.row_count, tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 static void say_of_twins(void *report, const char *sentence)

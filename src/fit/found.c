@@ -18,7 +18,7 @@ enum {
 static void make_bases(struct tare_fitted *f)
 {
 	size_t n = f->data.row_count;
-	size_t *owner = tare_xcalloc(n + 1, sizeof(*owner));
+	TARE_FREED_HERE size_t *owner = tare_xcalloc(n + 1, sizeof(*owner));
 	double *one = tare_xcalloc(2 * n + 1, sizeof(double)), *y = one + n;
 
 	tare_laws_own(&f->terms, &f->laws, owner);
@@ -39,7 +39,6 @@ static void make_bases(struct tare_fitted *f)
 		}
 	}
 	free(one);
-	free(owner);
 }
 
 /*

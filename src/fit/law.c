@@ -80,8 +80,8 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
                        const struct tare_linear *fit, const size_t *rows, size_t count, double alone, double *rest,
                        double *out)
 {
-	double *room = tare_xcalloc(3 * count + 1, sizeof(double));
-	size_t *group = tare_xcalloc(count + 1, sizeof(*group));
+	TARE_FREED_HERE double *room = tare_xcalloc(3 * count + 1, sizeof(double));
+	TARE_FREED_HERE size_t *group = tare_xcalloc(count + 1, sizeof(*group));
 	struct tare_linear_groups groups = { .of = group, .factor = room, .sums = room + count };
 	uint32_t mask = 0;
 
@@ -94,8 +94,6 @@ void tare_law_left_out(const struct tare_fit_data *d, const struct tare_terms *t
 	}
 	/* fit->rest will not do: the coefficients may be older than the rows. */
 	tare_linear_left_out(fit, rest, &groups, alone, out);
-	free(group);
-	free(room);
 }
 
 /* The sum of squared errors, each on a row left out, of one law on its rows. */
@@ -159,14 +157,11 @@ size_t tare_laws_hidden(const struct tare_fit_data *d, const struct tare_terms *
 size_t tare_laws_beyond(const struct tare_fit_data *d, const struct tare_terms *terms, const struct tare_laws *laws,
                         size_t param, double *error)
 {
-	bool *hidden = tare_xcalloc(d->row_count + 1, sizeof(*hidden));
-	size_t count;
+	TARE_FREED_HERE bool *hidden = tare_xcalloc(d->row_count + 1, sizeof(*hidden));
 
 	for (size_t i = 0; i < d->row_count; i++)
 		hidden[i] = tare_fit_x(d, i)[param] >= d->params[param].most;
-	count = tare_laws_hidden(d, terms, laws, hidden, error);
-	free(hidden);
-	return count;
+	return tare_laws_hidden(d, terms, laws, hidden, error);
 }
 
 static double score(const struct tare_fit_data *d, double error, double cost)
@@ -201,7 +196,7 @@ void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *ter
 	size_t n = d->row_count;
 	size_t *owner = tare_xcalloc(2 * n + 1, sizeof(*owner)), *rows = owner + n;
 	double sum = 0, cost = 0;
-	bool *seen = tare_xcalloc(terms->shape_count + 1, sizeof(*seen));
+	TARE_FREED_HERE bool *seen = tare_xcalloc(terms->shape_count + 1, sizeof(*seen));
 
 	tare_laws_own(terms, laws, owner);
 	for (size_t l = 0; l < laws->count; l++) {
@@ -219,7 +214,6 @@ void tare_laws_judge(const struct tare_fit_data *d, const struct tare_terms *ter
 	laws->error = sum / (double)n;
 	laws->cost = cost;
 	laws->score = score(d, laws->error, cost);
-	free(seen);
 	free(owner);
 }
 

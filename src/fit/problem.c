@@ -16,14 +16,13 @@
 
 static void __attribute__((format(printf, 2, 3))) problem_note(struct tare_problem *p, const char *fmt, ...)
 {
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
 	tare_str_vaddf(&s, fmt, ap);
 	va_end(ap);
 	TARE_APPEND(p->notes, p->note_count, p->note_cap) = tare_arena_strdup(p->arena, tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 void tare_problem_free(struct tare_problem *p)
@@ -42,7 +41,7 @@ struct column {
 static struct column look(const struct tare_table *t, size_t target, size_t column)
 {
 	struct column c = { .is_flag = true };
-	struct tare_strmap seen = { 0 };
+	TARE_FREED_BY(tare_strmap_free) struct tare_strmap seen = { 0 };
 
 	for (size_t r = 0; r < t->row_count; r++) {
 		const char *text = tare_table_cell(t, r, column);
@@ -61,7 +60,6 @@ static struct column look(const struct tare_table *t, size_t target, size_t colu
 		c.is_flag = c.is_flag && (v == 0 || v == 1);
 	}
 	c.values = seen.count;
-	tare_strmap_free(&seen);
 	return c;
 }
 
@@ -189,7 +187,7 @@ bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t,
 		if (value(&p->params[i], text, &x[i]))
 			continue;
 		if (why) {
-			struct tare_str s = { 0 };
+			TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 			if (!text)
 				tare_str_addf(&s, "no %s", p->params[i].name);
@@ -198,7 +196,6 @@ bool tare_problem_cell(const struct tare_problem *p, const struct tare_table *t,
 			else
 				tare_str_addf(&s, "%s = %s is no number", p->params[i].name, text);
 			*why = tare_arena_strdup(p->arena, tare_str_text(&s));
-			tare_str_free(&s);
 		}
 		return false;
 	}
@@ -212,7 +209,7 @@ static void describe(struct tare_problem *p, size_t i)
 {
 	struct tare_fit_param *param = &p->params[i];
 	struct tare_fit_data *d = &p->data;
-	double *all = tare_xcalloc(d->row_count + 1, sizeof(*all));
+	TARE_FREED_HERE double *all = tare_xcalloc(d->row_count + 1, sizeof(*all));
 	size_t n = 0;
 
 	for (size_t r = 0; r < d->row_count; r++)
@@ -228,7 +225,6 @@ static void describe(struct tare_problem *p, size_t i)
 	memcpy(param->values, all, param->level_count * sizeof(double));
 	if (n > param->level_count) /* the list keeps the greatest value */
 		param->values[param->level_count - 1] = param->most;
-	free(all);
 }
 
 struct sample {
@@ -302,7 +298,7 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 	struct tare_fit_data *d = &p->data;
 	size_t n = p->param_count, count = 0;
 	double *x = tare_xcalloc(t->row_count * n + 1, sizeof(double)), *at = x;
-	struct sample *all = tare_xcalloc(t->row_count + 1, sizeof(*all));
+	TARE_FREED_HERE struct sample *all = tare_xcalloc(t->row_count + 1, sizeof(*all));
 
 	for (size_t r = 0; r < t->row_count; r++) {
 		size_t i;
@@ -323,7 +319,6 @@ static void rows(struct tare_problem *p, const struct tare_table *t, size_t targ
 	d->weight = tare_arena_alloc(p->arena, (count + 1) * sizeof(double));
 	d->row_count = 0;
 	cells(p, all, count);
-	free(all);
 	free(x);
 }
 

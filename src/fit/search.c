@@ -130,7 +130,7 @@ static void split(struct search *s, const struct tare_laws *from, size_t part, s
 {
 	static const double places[] = { 0.3, 0.5, 0.7 };
 	size_t n = s->d->row_count, members = 0;
-	size_t *base = tare_xcalloc(n + 1, sizeof(*base));
+	TARE_FREED_HERE size_t *base = tare_xcalloc(n + 1, sizeof(*base));
 	double before = 0;
 
 	tare_laws_own(s->terms, from, base);
@@ -152,7 +152,6 @@ static void split(struct search *s, const struct tare_laws *from, size_t part, s
 		if (work(s, from->count + 1, false, &now) && now.count == from->count + 1)
 			insert(list, count, STARTS, &now);
 	}
-	free(base);
 }
 
 static bool is_number(const struct tare_fit_data *d, size_t p)

@@ -239,7 +239,7 @@ static struct tare_laws law(size_t term, double base, double slope)
 size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
                           struct tare_laws out[TARE_STAIRS_LAWS])
 {
-	double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
+	TARE_FREED_HERE double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
 	struct climb c = { .d = d, .value = value, .step = step };
 	struct region found[TARE_STAIRS_TERMS];
 	size_t count = 0, laws = 0;
@@ -260,14 +260,13 @@ size_t tare_stairs_search(const struct tare_fit_data *d, const struct tare_terms
 		out[laws++] = law(r->term, r->base_low, r->low);
 		out[laws++] = law(r->term, r->base_high, r->high);
 	}
-	free(value);
 	return laws;
 }
 
 void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *terms, double step,
                         const struct tare_laws *laws, double *error)
 {
-	double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
+	TARE_FREED_HERE double *value = tare_xcalloc(d->row_count + 1, sizeof(*value));
 	size_t out;
 	struct climb c = { .d = d, .value = value, .step = step, .without = &out };
 
@@ -282,5 +281,4 @@ void tare_stairs_errors(const struct tare_fit_data *d, const struct tare_terms *
 			v = r.top; /* the other cells lie on one step */
 		error[out] = fabs(v - d->y[out]) / d->scale[out];
 	}
-	free(value);
 }

@@ -111,8 +111,8 @@ static void deal(struct tare_fit_data *d, uint64_t *state)
 /* How wrong the best law for these cells is on cells left out. */
 static double wrong_by(const struct tare_fit_data *d)
 {
-	struct tare_arena arena = { 0 };
-	struct tare_fitted *f = tare_xcalloc(1, sizeof(*f));
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
+	TARE_FREED_HERE struct tare_fitted *f = tare_xcalloc(1, sizeof(*f));
 	double error;
 
 	f->data = *d;
@@ -122,8 +122,6 @@ static double wrong_by(const struct tare_fit_data *d)
 	tare_fit_measure(f);
 	error = f->mean_error;
 	tare_fit_free(f);
-	tare_arena_free(&arena);
-	free(f);
 	return error;
 }
 
@@ -131,20 +129,19 @@ static double wrong_by(const struct tare_fit_data *d)
 static void thin(const struct tare_fit_data *d, struct tare_arena *arena, uint64_t *state, struct tare_fit_data *out)
 {
 	size_t left = d->row_count < CELLS_DEALT ? d->row_count : CELLS_DEALT;
-	bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
+	TARE_FREED_HERE bool *keep = tare_xcalloc(d->row_count + 1, sizeof(*keep));
 
 	for (size_t i = 0; i < d->row_count; i++) {
 		keep[i] = next_random(state) % (d->row_count - i) < left;
 		left -= keep[i];
 	}
 	tare_fit_data_subset(d, keep, arena, out);
-	free(keep);
 }
 
 /* Is one of the laws for values that were dealt out at random as good as that for the cells as they are? */
 static bool may_be_chance(const struct tare_fitted *f)
 {
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	struct tare_fit_data d;
 	uint64_t state = 4711;
 	double wrong;
@@ -156,7 +153,6 @@ static bool may_be_chance(const struct tare_fitted *f)
 		deal(&d, &state);
 		is_chance = wrong_by(&d) <= wrong;
 	}
-	tare_arena_free(&arena);
 	return is_chance;
 }
 

@@ -213,13 +213,12 @@ int tare_table_parse(const char *name, const char *text, size_t len, struct tare
 
 int tare_table_read(const char *path, struct tare_arena *arena, struct tare_table *out, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = tare_file_read_input(&text, path, TABLE_MAX_BYTES, err);
 
 	if (!rc)
 		rc = tare_table_parse(strcmp(path, "-") ? path : "standard input", tare_str_text(&text), text.len, arena, out,
 		                      err);
-	tare_str_free(&text);
 	return rc;
 }
 
@@ -243,15 +242,13 @@ static void add_columns(struct tare_str *out, const struct tare_table *t)
 
 int tare_table_no_column(const struct tare_table *t, const char *name, struct tare_err *err)
 {
-	struct tare_str columns = { 0 }, hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str columns = { 0 }, hint = { 0 };
 
 	for (size_t c = 0; c < t->column_count; c++)
 		tare_str_addf(&columns, "%s|", t->columns[c]);
 	if (!tare_hint_word(&hint, name, tare_str_text(&columns)))
 		add_columns(&hint, t);
 	tare_err_set(err, TARE_E_USAGE, "the table has no column \"%s\"%s", name, tare_str_text(&hint));
-	tare_str_free(&columns);
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 

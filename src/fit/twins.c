@@ -111,7 +111,7 @@ static void look_at(const struct tare_fitted *f, size_t p, size_t q, struct tare
 void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const char *sentence), void *arg)
 {
 	const struct tare_fit_data *d = &f->data;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	for (size_t p = 0; p < d->param_count; p++)
 		for (size_t q = 0; q < p; q++) {
@@ -121,5 +121,4 @@ void tare_fit_twins(const struct tare_fitted *f, void (*say)(void *arg, const ch
 			if (tare_str_text(&text)[0])
 				say(arg, tare_str_text(&text));
 		}
-	tare_str_free(&text);
 }

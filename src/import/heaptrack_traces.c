@@ -214,13 +214,10 @@ static bool add_frame(struct tare_heaptrack_traces *t, const char *file, const c
 /* Of what has no name: where it is in its module. */
 static bool add_address(struct tare_heaptrack_traces *t, const char *module, uint64_t address)
 {
-	struct tare_str function = { 0 };
-	bool is_added;
+	TARE_FREED_BY(tare_str_free) struct tare_str function = { 0 };
 
 	tare_str_addf(&function, "0x%llx", (unsigned long long)address);
-	is_added = add_frame(t, module, tare_str_text(&function), 0);
-	tare_str_free(&function);
-	return is_added;
+	return add_frame(t, module, tare_str_text(&function), 0);
 }
 
 static bool add_pointer(struct tare_heaptrack_traces *t, size_t first)

@@ -32,7 +32,7 @@ const char tare_import_names[] =
 static int choose(struct tare_import_in *in, const struct tare_import_options *options, int *kind, struct tare_err *err)
 {
 	const char *path = tare_import_in_path(in), *head;
-	struct tare_str known = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str known = { 0 };
 	size_t size;
 	int rc;
 
@@ -51,7 +51,6 @@ static int choose(struct tare_import_in *in, const struct tare_import_options *o
 	                  "%s: is no file that tare import knows by how it begins; --from NAME takes the "
 	                  "file for one of those that it reads (%s), and tare help import says what they are",
 	                  path, tare_str_text(&known));
-	tare_str_free(&known);
 	return rc;
 }
 

@@ -132,7 +132,7 @@ static const struct tare_json_value *parse(struct walk *w, struct tare_arena *ar
 
 static void tell_item(struct walk *w)
 {
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	const struct tare_json_value *v;
 
 	w->walked->items++;
@@ -141,7 +141,6 @@ static void tell_item(struct walk *w)
 	v = parse(w, &arena);
 	if (v)
 		w->taker->item(w->taker->arg, v);
-	tare_arena_free(&arena);
 }
 
 static int walk_list(struct walk *w)
@@ -161,7 +160,7 @@ static int walk_list(struct walk *w)
 
 static int walk_member(struct walk *w)
 {
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	const struct tare_json_value *v;
 	const char *key = NULL;
 	int rc = 0;
@@ -181,7 +180,6 @@ static int walk_member(struct walk *w)
 		if (v)
 			w->taker->member(w->taker->arg, key, v);
 	}
-	tare_arena_free(&arena);
 	return rc;
 }
 
@@ -203,7 +201,7 @@ static int walk_object(struct walk *w)
 int tare_import_json_walk(struct tare_import_in *in, const struct tare_import_json_taker *taker,
                           struct tare_import_json_walked *walked, struct tare_err *err)
 {
-	struct walk *w = tare_xcalloc(1, sizeof(*w));
+	TARE_FREED_HERE struct walk *w = tare_xcalloc(1, sizeof(*w));
 	int rc;
 
 	*walked = (struct tare_import_json_walked){ 0 };
@@ -220,6 +218,5 @@ int tare_import_json_walk(struct tare_import_in *in, const struct tare_import_js
 	if (!rc && w->failed)
 		rc = w->failed;
 	tare_str_free(&w->text);
-	free(w);
 	return rc;
 }

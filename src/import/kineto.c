@@ -328,7 +328,7 @@ static int finish(struct reader *r, const struct tare_import_json_walked *walked
 
 int tare_import_read_kineto(struct tare_import_job *job, struct tare_err *err)
 {
-	struct reader *r = tare_xcalloc(1, sizeof(*r));
+	TARE_FREED_HERE struct reader *r = tare_xcalloc(1, sizeof(*r));
 	const struct tare_import_json_taker taker = {
 		.list = "traceEvents", .wants = wants, .item = take_item, .member = take_member, .arg = r
 	};
@@ -346,7 +346,6 @@ int tare_import_read_kineto(struct tare_import_job *job, struct tare_err *err)
 	tare_kineto_spans_free(&r->k.spans);
 	free(r->k.events);
 	free(r->program);
-	free(r);
 	return rc;
 }
 

@@ -25,13 +25,10 @@ static size_t class_length(const char *name)
 static uint32_t class_of(const struct tare_kineto_modules *m, uint32_t module)
 {
 	const char *name = tare_kineto_spans_name(m->spans, module);
-	struct tare_str class = { 0 };
-	uint32_t string;
+	TARE_FREED_BY(tare_str_free) struct tare_str class = { 0 };
 
 	tare_str_add_n(&class, name, class_length(name));
-	string = tare_import_string(m->out, tare_str_text(&class));
-	tare_str_free(&class);
-	return string;
+	return tare_import_string(m->out, tare_str_text(&class));
 }
 
 static void tell(const struct tare_kineto_modules *m, uint32_t module)

@@ -120,7 +120,7 @@ static void write_line(struct tare_kineto_spans *s, uint32_t name)
 	const char *text = s->names[name], *colon = strstr(text, "): ");
 	struct tare_rec_line rec = { .head = { .kind = TARE_KIND_LINE }, .id = name };
 	const char *open = colon;
-	struct tare_str file = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str file = { 0 };
 	bool is_new;
 
 	*tare_map_put(&s->lines, name, &is_new) = true;
@@ -136,7 +136,6 @@ static void write_line(struct tare_kineto_spans *s, uint32_t name)
 	rec.file = tare_import_string(s->out, file.len ? tare_str_text(&file) : text);
 	rec.function = tare_import_string(s->out, file.len ? text : "");
 	tare_import_add(s->out, 0, &rec, sizeof(rec), NULL, 0);
-	tare_str_free(&file);
 }
 
 /* `lines`: names, innermost first. The outer lines decide which stack it is, one after the other. */

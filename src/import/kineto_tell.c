@@ -34,7 +34,7 @@ static uint32_t tid_of(int64_t tid)
 
 static void find_addresses(struct teller *c)
 {
-	struct tare_kineto_match *match = tare_xcalloc(TARE_KINETO_GPUS + 1, sizeof(*match));
+	TARE_FREED_HERE struct tare_kineto_match *match = tare_xcalloc(TARE_KINETO_GPUS + 1, sizeof(*match));
 
 	for (size_t i = 0; i < c->k->count; i++) {
 		struct tare_kineto_event *e = &c->k->events[i];
@@ -47,7 +47,6 @@ static void find_addresses(struct teller *c)
 	}
 	for (int i = 0; i <= TARE_KINETO_GPUS; i++)
 		tare_kineto_match_free(&match[i]);
-	free(match);
 }
 
 static void begin_gpu(struct teller *c, const struct tare_kineto_event *first)
@@ -181,7 +180,7 @@ static void tell_phase(struct teller *c, const struct tare_kineto_event *e)
 
 void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out, struct tare_kineto_told *told)
 {
-	struct teller *c = tare_xcalloc(1, sizeof(*c));
+	TARE_FREED_HERE struct teller *c = tare_xcalloc(1, sizeof(*c));
 
 	*told = (struct tare_kineto_told){ 0 };
 	c->k = k;
@@ -206,5 +205,4 @@ void tare_kineto_tell(struct tare_kineto *k, struct tare_import_out *out, struct
 	}
 	told->has_modules = c->modules.is_any;
 	tare_kineto_modules_free(&c->modules);
-	free(c);
 }

@@ -104,7 +104,7 @@ static uint32_t frame_of(struct reader *r, const char *text)
 /* The place that the path down to `depth` is. */
 static uint32_t place_of(struct reader *r, size_t depth)
 {
-	struct tare_str key = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str key = { 0 };
 	uint32_t frames[DEPTH_MAX];
 	size_t count = 0;
 	uint64_t *place;
@@ -118,7 +118,6 @@ static uint32_t place_of(struct reader *r, size_t depth)
 	place = tare_strmap_put(&r->places, tare_str_text(&key), &is_new);
 	if (is_new)
 		*place = tare_import_heap_place(r->heap, frames, count);
-	tare_str_free(&key);
 	return (uint32_t)*place;
 }
 
@@ -408,7 +407,7 @@ static int finish(struct reader *r)
 
 int tare_import_read_massif(struct tare_import_job *job, struct tare_err *err)
 {
-	struct reader *r = tare_xcalloc(1, sizeof(*r));
+	TARE_FREED_HERE struct reader *r = tare_xcalloc(1, sizeof(*r));
 	char *line;
 	int rc;
 
@@ -421,7 +420,6 @@ int tare_import_read_massif(struct tare_import_job *job, struct tare_err *err)
 		rc = finish(r);
 	tare_import_heap_free(r->heap);
 	tare_strmap_free(&r->places);
-	free(r);
 	return rc;
 }
 

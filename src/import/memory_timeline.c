@@ -324,7 +324,7 @@ static bool is_picture(const char *head, size_t size)
 
 int tare_import_read_memory_timeline(struct tare_import_job *job, struct tare_err *err)
 {
-	struct reader *r = tare_xcalloc(1, sizeof(*r));
+	TARE_FREED_HERE struct reader *r = tare_xcalloc(1, sizeof(*r));
 	struct tare_err mine = { 0 };
 	int c, rc;
 
@@ -347,7 +347,6 @@ int tare_import_read_memory_timeline(struct tare_import_job *job, struct tare_er
 		tare_kineto_match_free(&r->match[i]);
 	tare_kineto_spans_free(&r->spans);
 	free(r->times);
-	free(r);
 	return rc;
 }
 

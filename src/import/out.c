@@ -226,12 +226,11 @@ void tare_import_until(struct tare_import_out *out, int64_t t_ns)
 static void add_sentence(struct tare_import_out *out, bool is_remark, const char *fmt, va_list ap)
 {
 	struct tare_rec_degraded rec = { .head = { .kind = TARE_KIND_DEGRADED }, .remark = is_remark };
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_vaddf(&text, fmt, ap);
 	rec.bytes = (uint32_t)(text.len < TEXT_MAX ? text.len : TEXT_MAX);
 	tare_import_add(out, 0, &rec, sizeof(rec), text.data, rec.bytes);
-	tare_str_free(&text);
 }
 
 void tare_import_remark(struct tare_import_out *out, const char *fmt, ...)
@@ -254,9 +253,9 @@ void tare_import_left_out(struct tare_import_out *out, const char *fmt, ...)
 
 static void describe(struct tare_import_out *out, const char *path)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text, .is_pretty = true };
-	char *file = in_folder(out, "recording.json");
+	TARE_FREED_HERE char *file = in_folder(out, "recording.json");
 	int rc;
 
 	tare_json_open(&j, NULL, '{');
@@ -277,8 +276,6 @@ static void describe(struct tare_import_out *out, const char *path)
 	rc = tare_file_write(file, &text, 0600);
 	if (rc && !out->err.code)
 		tare_err_set_errno(&out->err, -rc, "%s: cannot be written", file);
-	tare_str_free(&text);
-	free(file);
 }
 
 void tare_import_out_discard(struct tare_import_out *out)

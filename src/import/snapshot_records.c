@@ -196,7 +196,7 @@ static uint64_t *wrong_of(const struct tare_map *known, const struct tare_map *w
 static void remove_wrong_blocks(struct teller *c, struct tare_snapshot_gpu *g)
 {
 	const struct tare_trace_device *d = g->trace;
-	struct tare_map wanted = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map wanted = { 0 };
 	size_t count;
 	uint64_t *wrong;
 
@@ -208,13 +208,12 @@ static void remove_wrong_blocks(struct teller *c, struct tare_snapshot_gpu *g)
 		tare_snapshot_world_block_gone(g, wrong[i]);
 	c->told->corrected += count;
 	free(wrong);
-	tare_map_free(&wanted);
 }
 
 static void remove_wrong_pieces(struct teller *c, struct tare_snapshot_gpu *g)
 {
 	const struct tare_trace_device *d = g->trace;
-	struct tare_map wanted = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map wanted = { 0 };
 	size_t count;
 	uint64_t *wrong;
 
@@ -227,7 +226,6 @@ static void remove_wrong_pieces(struct teller *c, struct tare_snapshot_gpu *g)
 		tare_snapshot_world_piece_gone(g, wrong[i]);
 	c->told->corrected += count;
 	free(wrong);
-	tare_map_free(&wanted);
 }
 
 static void add_missing(struct teller *c, struct tare_snapshot_gpu *g)

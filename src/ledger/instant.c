@@ -54,13 +54,12 @@ static bool add_near(struct tare_str *out, const char *text)
 
 static int not_known(const char *text, struct tare_err *err)
 {
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	if (!add_near(&hint, text))
 		tare_str_add(&hint, "; say peak, peak:tensors, peak:host, end, oom, snapshot:1, "
 		                    "seconds since the start such as 12.5s or 1500ms, or phase:NAME");
 	tare_err_set(err, TARE_E_USAGE, "instant '%s' is not known%s", text, tare_str_text(&hint));
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 

@@ -8,14 +8,13 @@
 static int not_found(const struct tare_instant *at, const struct tare_ledger *ledger, struct tare_err *err)
 {
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str known = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str known = { 0 };
 
 	if (!ledger->oom_nr)
 		return tare_err_set(err, TARE_E_NOT_FOUND, "%s: memory never ran out in this recording", at->text);
 	for (int i = 0; i < ledger->oom_nr; i++)
 		tare_str_addf(&known, "%soom#%d at %s", i ? ", " : "", i + 1, tare_units_duration(text, ledger->ooms[i].t_ns));
 	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is only %s", at->text, tare_str_text(&known));
-	tare_str_free(&known);
 	return TARE_E_NOT_FOUND;
 }
 

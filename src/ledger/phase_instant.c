@@ -102,7 +102,7 @@ static void add_near(struct tare_str *out, const struct tare_ledger *l, const ch
 static int not_found(const struct tare_instant *at, const struct tare_phase_watch *w, const struct tare_ledger *l,
                      struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!l->phase_nr)
 		tare_str_add(&text, "this recording has no phases; mark them with NVTX, tare.h or "
@@ -119,7 +119,6 @@ static int not_found(const struct tare_instant *at, const struct tare_phase_watc
 	if (l->phase_nr && !w->seen)
 		add_near(&text, l, w->name);
 	tare_err_set(err, TARE_E_USAGE, "%s: %s", at->text, tare_str_text(&text));
-	tare_str_free(&text);
 	return TARE_E_USAGE;
 }
 
@@ -148,8 +147,8 @@ static void add_kept(struct tare_instant *at, const struct tare_extent *x, bool 
 static bool settle_kept(const struct tare_recording *recording, struct tare_instant *at)
 {
 	const struct tare_extent_list *list = tare_recording_extents(recording);
-	char *name = tare_xstrndup(at->phase, at->phase_len);
-	struct tare_str what = { 0 };
+	TARE_FREED_HERE char *name = tare_xstrndup(at->phase, at->phase_len);
+	TARE_FREED_BY(tare_str_free) struct tare_str what = { 0 };
 	bool is_found = false;
 
 	tare_str_addf(&what, TARE_EXTENT_PHASE, name, (unsigned long long)at->nth, point_names[at->point]);
@@ -158,8 +157,6 @@ static bool settle_kept(const struct tare_recording *recording, struct tare_inst
 			add_kept(at, &list->items[i], !is_found);
 			is_found = true;
 		}
-	tare_str_free(&what);
-	free(name);
 	return is_found;
 }
 
@@ -182,7 +179,7 @@ static void settle(struct tare_instant *at, const struct tare_phase_watch *w, bo
 int tare_phase_instants_settle(struct tare_recording *recording, struct tare_instant *instants, int nr,
                                struct tare_err *err)
 {
-	struct tare_phase_watch *watches = tare_xcalloc((size_t)nr + 1, sizeof(*watches));
+	TARE_FREED_HERE struct tare_phase_watch *watches = tare_xcalloc((size_t)nr + 1, sizeof(*watches));
 	struct tare_ledger_opts opts = { .watches = watches };
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
 	struct tare_ledger ledger = { 0 };
@@ -207,7 +204,6 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 	}
 	for (int i = 0; i < opts.watch_nr; i++)
 		free((char *)watches[i].name);
-	free(watches);
 	tare_ledger_free(&ledger);
 	return rc;
 }

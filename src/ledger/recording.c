@@ -417,7 +417,7 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 		                                 .heap_run = heap_run };
 	struct tare_recording_opts own = tare_recording_opts_of(recording, opts);
 	struct tare_ledger_kept kept = { 0 };
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!resume_any(recording, &own.opts, instants, instant_nr, out)) {
 		if (tare_recording_dropped_ns(recording) >= 0) {
@@ -431,7 +431,6 @@ void tare_ledger_of_recording(struct tare_recording *recording, const struct tar
 	for (int i = 0; i < instant_nr; i++)
 		tare_recording_add_remarks(recording, &out[i]);
 	free((void *)kept.devices);
-	tare_str_free(&text);
 	tare_recording_opts_free(&own);
 }
 

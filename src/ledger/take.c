@@ -502,7 +502,7 @@ static bool is_too_late(const struct tare_fold *f, const struct tare_device_fold
 bool tare_fold_look_further(struct tare_fold *f)
 {
 	int device_nr = f->device_nr;
-	size_t *known = tare_xcalloc((size_t)device_nr + 1, sizeof(*known));
+	TARE_FREED_HERE size_t *known = tare_xcalloc((size_t)device_nr + 1, sizeof(*known));
 	bool is_any = false;
 
 	for (int i = 0; i < device_nr; i++)
@@ -518,7 +518,6 @@ bool tare_fold_look_further(struct tare_fold *f)
 		is_any |= is_too_late(f, d, i < device_nr ? known[i] : 0);
 		TARE_SORT(d->late.items, d->late.count, by_begin);
 	}
-	free(known);
 	return !is_any;
 }
 

@@ -48,12 +48,11 @@ static bool is_host_passed(const struct tare_fold *f)
 /* The ends of what is shown, as far as states tell of them. */
 static void learn_ends(struct tare_fold *f, const struct tare_ledger_span *span)
 {
-	struct tare_str bytes = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str bytes = { 0 };
 
 	for (size_t i = 0;
 	     span->ended && !tare_tensors_are_known(&f->parts->tensors) && span->ended(span->source->arg, i, &bytes); i++)
 		tare_ended_learn(&f->parts->tensors, &f->later->parts->tensors, &bytes);
-	tare_str_free(&bytes);
 }
 
 static void show_host(struct tare_fold *f, const struct tare_ledger_span *span)

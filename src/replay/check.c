@@ -421,7 +421,7 @@ void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d, const 
                        struct tare_replay_check *out)
 {
 	struct tare_check_run r = { .t = t, .d = d, .out = out, .ask = ask };
-	uint32_t *malloc_events = tare_wait_malloc_events(t, d);
+	TARE_FREED_HERE uint32_t *malloc_events = tare_wait_malloc_events(t, d);
 	uint64_t unmended = UINT64_MAX, late = 0;
 	bool is_part = false; /* the last replay did not come to the end */
 
@@ -458,5 +458,4 @@ void tare_replay_check(struct tare_trace *t, struct tare_trace_device *d, const 
 		check_to_end(r);
 	}
 	free(r.lives);
-	free(malloc_events);
 }

@@ -106,7 +106,7 @@ static uint32_t slot_of_free(struct tare_trace_device *d, struct tare_map *live,
 /* Slots of frees. A completed free without a request is a free. */
 static void link_frees(struct tare_trace *t, struct tare_trace_device *d, struct tare_map *live)
 {
-	struct tare_map requested = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map requested = { 0 };
 	uint32_t mallocs = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
@@ -137,7 +137,6 @@ static void link_frees(struct tare_trace *t, struct tare_trace_device *d, struct
 		tare_trace_set_kind(e, kind);
 		e->what = slot;
 	}
-	tare_map_free(&requested);
 }
 
 /* What is in use at the end must be what the events leave, and what was there before. */

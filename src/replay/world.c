@@ -52,7 +52,7 @@ static uint32_t *put_segments(const struct tare_trace_device *d, struct tare_all
 {
 	size_t count = d->start_segment_count;
 	uint32_t *numbers = tare_xcalloc(count + 1, sizeof(*numbers));
-	uint32_t *reserved = tare_xcalloc(d->reservation_count + 1, sizeof(*reserved));
+	TARE_FREED_HERE uint32_t *reserved = tare_xcalloc(d->reservation_count + 1, sizeof(*reserved));
 	const struct tare_trace_segment **sorted = tare_xcalloc(count + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < count; i++)
@@ -60,7 +60,6 @@ static uint32_t *put_segments(const struct tare_trace_device *d, struct tare_all
 	TARE_SORT(sorted, count, by_serial);
 	for (size_t i = 0; i < count; i++)
 		numbers[sorted[i] - d->start_segments] = put_segment(d, a, sorted[i], reserved);
-	free(reserved);
 	free(sorted);
 	return numbers;
 }

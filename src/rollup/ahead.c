@@ -20,10 +20,9 @@ struct reach {
 
 static uint64_t size_of(const char *folder, uint32_t number)
 {
-	char *path = tare_manifest_path(folder, number);
+	TARE_FREED_HERE char *path = tare_manifest_path(folder, number);
 	uint64_t size = tare_disk_file(path);
 
-	free(path);
 	return size;
 }
 

@@ -130,9 +130,9 @@ static void write_logs(const struct drop *d, size_t n, struct tare_segment_write
 static int write_rest(const struct drop *d, size_t n, const struct tare_manifest *now, struct tare_err *err)
 {
 	uint32_t number = now->dropped.rest;
-	char *path = tare_manifest_path(d->folder, number);
+	TARE_FREED_HERE char *path = tare_manifest_path(d->folder, number);
 	struct tare_segment_writer *w;
-	struct tare_str fresh = { 0 }, said = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str fresh = { 0 }, said = { 0 };
 	int rc;
 
 	tare_manifest_describe(&said, now);
@@ -149,9 +149,6 @@ static int write_rest(const struct drop *d, size_t n, const struct tare_manifest
 	}
 	if (!rc && rename(fresh.data, path) < 0)
 		rc = tare_err_set(err, TARE_E_IO, "%s cannot be renamed", path);
-	tare_str_free(&fresh);
-	tare_str_free(&said);
-	free(path);
 	return rc;
 }
 
@@ -178,10 +175,9 @@ static uint64_t bytes_of_kept(const struct drop *d, const struct tare_manifest *
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < m->kept_nr; i++) {
-		char *path = tare_manifest_state_path(d->folder, m->kept[i].number);
+		TARE_FREED_HERE char *path = tare_manifest_state_path(d->folder, m->kept[i].number);
 
 		bytes += tare_disk_file(path);
-		free(path);
 	}
 	return bytes;
 }

@@ -76,11 +76,10 @@ struct maker {
 static void remove_states(const char *folder, const struct tare_manifest *m, size_t holds, uint32_t fresh)
 {
 	for (size_t i = holds; i < m->state_nr; i++) {
-		char *path = tare_manifest_state_path(folder, m->states[i].number);
+		TARE_FREED_HERE char *path = tare_manifest_state_path(folder, m->states[i].number);
 
 		if (m->states[i].number != fresh)
 			unlink(path);
-		free(path);
 	}
 }
 
@@ -91,9 +90,9 @@ static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, 
 	struct tare_manifest *m = &c->manifest;
 	bool is_outdated = holds < m->state_nr;
 	int64_t from_ns = holds ? m->states[holds - 1].until_ns : INT64_MIN;
-	char *path = tare_manifest_state_path(c->folder, number);
+	TARE_FREED_HERE char *path = tare_manifest_state_path(c->folder, number);
 	struct tare_rolled_up *out = c->out;
-	struct tare_str told = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str told = { 0 };
 	int rc;
 
 	tare_manifest_tell_extents(&told, from_ns, &saved->extents);
@@ -114,8 +113,6 @@ static int save(struct maker *c, size_t holds, uint32_t number, uint64_t bytes, 
 		out->has_state = true;
 		out->until_ns = until_ns;
 	}
-	tare_str_free(&told);
-	free(path);
 	return rc;
 }
 

@@ -55,7 +55,7 @@ static int find_folder(struct tare_controlled *out, const char *target, struct t
 
 static int map_page(struct tare_controlled *c, struct tare_err *err)
 {
-	char *path = in_folder(c->work, "control");
+	TARE_FREED_HERE char *path = in_folder(c->work, "control");
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), rc = 0;
 	struct stat st;
 
@@ -81,7 +81,6 @@ static int map_page(struct tare_controlled *c, struct tare_err *err)
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
 	return rc;
 }
 

@@ -53,7 +53,7 @@ const char *tare_folder_remote_kind(const char *path)
 static void add_program(struct tare_str *out, const char *const *argv)
 {
 	const char *base = strrchr(argv[0], '/');
-	struct tare_str args = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str args = { 0 };
 	char script[64] = "";
 
 	base = base ? base + 1 : argv[0];
@@ -64,7 +64,6 @@ static void add_program(struct tare_str *out, const char *const *argv)
 	if (tare_script_is_python(base))
 		tare_script_name(script, sizeof(script), tare_str_text(&args));
 	tare_str_addf(out, "%.100s", script[0] && strcmp(script, TARE_SCRIPT_CODE) != 0 ? script : base);
-	tare_str_free(&args);
 }
 
 void tare_folder_add_stem(struct tare_str *out, const char *const *argv, const char *kind)
@@ -199,7 +198,7 @@ static int make_spool(char **out, const char *name, bool no_paths, struct tare_e
 	size_t i;
 
 	for (i = 0; i < sizeof(candidates) / sizeof(candidates[0]); i++) {
-		struct tare_str path = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 		if (!candidates[i] || candidates[i][0] != '/' || strncmp(candidates[i], "/dev/shm", 8) == 0 ||
 		    (tare_folder_remote_kind(candidates[i]) && !getenv("TARE_TEST_REMOTE_FOLDER")))
@@ -207,10 +206,8 @@ static int make_spool(char **out, const char *name, bool no_paths, struct tare_e
 		tare_str_addf(&path, "%s/tare-spool-XXXXXX", candidates[i]);
 		if (mkdtemp(path.data)) {
 			*out = in_folder(path.data, name);
-			tare_str_free(&path);
 			return make_folder(*out, err);
 		}
-		tare_str_free(&path);
 	}
 	return tare_err_set(err, TARE_E_IO,
 	                    "the recording's target is on a network file system and no local folder takes a spool; "
@@ -220,8 +217,8 @@ static int make_spool(char **out, const char *name, bool no_paths, struct tare_e
 /* What stands at the target meanwhile: a recording that says where it really is. */
 static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 {
-	char *path = in_folder(folder->path, "recording.json");
-	struct tare_str text = { 0 };
+	TARE_FREED_HERE char *path = in_folder(folder->path, "recording.json");
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text };
 	int rc;
 
@@ -233,8 +230,6 @@ static int leave_pointer(const struct tare_folder *folder, struct tare_err *err)
 	rc = tare_file_write(path, &text, 0600);
 	if (rc)
 		rc = tare_err_set_errno(err, -rc, "%s: cannot be written", path);
-	tare_str_free(&text);
-	free(path);
 	return rc;
 }
 
@@ -267,11 +262,10 @@ int tare_folder_make(struct tare_folder *out, const char *wanted, bool force, bo
 	}
 	/* Where we choose the name, we may choose the folder too. */
 	if (rc == 0 && !wanted && access(parent, W_OK) != 0) {
-		char *base = tare_xstrdup(strrchr(out->path, '/') + 1);
+		TARE_FREED_HERE char *base = tare_xstrdup(strrchr(out->path, '/') + 1);
 
 		free(out->path);
 		out->path = in_folder("/var/tmp", base);
-		free(base);
 	}
 	if (rc == 0)
 		rc = make_folder(out->path, err);
@@ -333,16 +327,13 @@ static int copy_one(const char *path, const char *name, void *arg)
 
 static int copy_description(const struct tare_folder *folder)
 {
-	char *from = in_folder(folder->work, "recording.json");
-	char *fresh = in_folder(folder->path, "recording.json.new");
-	char *to = in_folder(folder->path, "recording.json");
+	TARE_FREED_HERE char *from = in_folder(folder->work, "recording.json");
+	TARE_FREED_HERE char *fresh = in_folder(folder->path, "recording.json.new");
+	TARE_FREED_HERE char *to = in_folder(folder->path, "recording.json");
 	int rc = copy_file(from, fresh);
 
 	if (rc == 0 && rename(fresh, to) != 0)
 		rc = -errno;
-	free(from);
-	free(fresh);
-	free(to);
 	return rc;
 }
 
@@ -372,12 +363,11 @@ int tare_folder_settle(struct tare_folder *folder, struct tare_err *err)
 /* Of a spool what is around it, which is of this recording alone. */
 void tare_folder_watch(const struct tare_folder *folder, bool is_half)
 {
-	char *spool = folder->is_spooled ? parent_of(folder->work) : NULL;
+	TARE_FREED_HERE char *spool = folder->is_spooled ? parent_of(folder->work) : NULL;
 
 	(is_half ? tare_temp_folder_watch : tare_temp_folder_keep)(folder->path);
 	if (spool)
 		(is_half ? tare_temp_folder_watch : tare_temp_folder_keep)(spool);
-	free(spool);
 }
 
 void tare_folder_remove(const struct tare_folder *folder)

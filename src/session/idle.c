@@ -46,12 +46,11 @@ static bool read_idle(uint64_t *out)
 /* "max 100000": no limit. */
 static bool is_limited(const char *path)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_err err = { 0 };
 	bool is = tare_file_read(&text, path, QUOTA_MAX, &err) == 0 && tare_str_text(&text)[0] &&
 	          strncmp(tare_str_text(&text), "max", 3) != 0;
 
-	tare_str_free(&text);
 	return is;
 }
 

@@ -16,14 +16,13 @@
 
 static int no_such(const char *option, const char *name, const char *folder, struct tare_err *err)
 {
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	tare_hint_file(&hint, folder, name, ENDING);
 	tare_err_set(err, TARE_E_USAGE,
 	             "%s %s: there is no such profile of a GPU; give a file, with a slash in "
 	             "its name, or a name from %s (without " ENDING ")%s",
 	             option, name, folder, tare_str_text(&hint));
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 

@@ -33,7 +33,7 @@ static bool parse_name(const char *name, pid_t *pid, uint32_t *generation)
 static bool is_running(const char *folder, const char *name, pid_t pid)
 {
 	struct tare_procfs_stat stat;
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	struct tare_log *log;
 	bool is = false;
 
@@ -47,7 +47,6 @@ static bool is_running(const char *folder, const char *name, pid_t pid)
 		is = (start > stat.start_ticks ? start - stat.start_ticks : stat.start_ticks - start) <= 100;
 		tare_log_close(log);
 	}
-	tare_str_free(&path);
 	return is;
 }
 
@@ -111,7 +110,7 @@ char *tare_recorded_to_be(const char *pid)
 /* A `tare` is in no recording itself; its command is. */
 static char *recording_below(const char *pid)
 {
-	struct tare_str file = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str file = { 0 };
 	char *children, *found = NULL, *save = NULL;
 	size_t size = 0;
 
@@ -121,13 +120,12 @@ static char *recording_below(const char *pid)
 	     child = strtok_r(NULL, " \n", &save))
 		found = tare_recorded_to_be(child);
 	free(children);
-	tare_str_free(&file);
 	return found;
 }
 
 int tare_recorded_by_pid(const char *pid, char **folder, struct tare_err *err)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	int rc = 0;
 
 	tare_str_addf(&path, "/proc/%s/environ", pid);
@@ -144,6 +142,5 @@ int tare_recorded_by_pid(const char *pid, char **folder, struct tare_err *err)
 		                  "%s: this process is not being recorded; start it with tare run, or give the folder "
 		                  "of its recording",
 		                  pid);
-	tare_str_free(&path);
 	return rc;
 }

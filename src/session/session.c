@@ -89,7 +89,8 @@ static uint32_t chunk_bytes(const struct tare_session_options *options)
 /* Written as a whole before it is mapped: a page that the disk cannot hold is then an error here. */
 static int make_control(struct session *s, struct tare_err *err)
 {
-	char *path = file_in(s, "control"), page[4096] = { 0 };
+	TARE_FREED_HERE char *path = file_in(s, "control");
+	char page[4096] = { 0 };
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
 	struct tare_control head = { .version = TARE_FORMAT_VERSION,
 		                         .lane_bytes = lane_bytes(s->options),
@@ -110,7 +111,6 @@ static int make_control(struct session *s, struct tare_err *err)
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
 	return rc;
 }
 
@@ -162,13 +162,12 @@ static void describe_rank(const struct session *s, struct tare_json *j)
 
 static void describe_phases(const struct session *s, struct tare_json *j)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	char *lines = tare_xstrdup(s->options->phases), *save = NULL;
 
 	for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		tare_str_addf(&text, "%s%s", text.len ? "\n" : "", path_of(s, line));
 	tare_json_str(j, "phases", tare_str_text(&text));
-	tare_str_free(&text);
 	free(lines);
 }
 
@@ -251,8 +250,8 @@ enum {
 
 static void write_description(const struct session *s, const struct tare_session_result *result)
 {
-	char *path = file_in(s, "recording.json");
-	struct tare_str text = { 0 };
+	TARE_FREED_HERE char *path = file_in(s, "recording.json");
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text, .is_pretty = true };
 	int rc;
 
@@ -262,8 +261,6 @@ static void write_description(const struct session *s, const struct tare_session
 		tare_file_reserve(path, text.len + END_BYTES);
 	else if (result && rc != 0)
 		tare_file_overwrite(path, &text);
-	tare_str_free(&text);
-	free(path);
 }
 
 static char *nvml_of_sim(const struct session *s)
@@ -290,7 +287,7 @@ static int make_sim_state(struct session *s, struct tare_err *err)
 static int make_folder(struct session *s, struct tare_err *err)
 {
 	const struct tare_session_options *o = s->options;
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	char *name;
 	int rc;
 
@@ -299,7 +296,6 @@ static int make_folder(struct session *s, struct tare_err *err)
 	name = tare_folder_own_name(o->argv);
 	tare_str_addf(&path, "%s/%s", o->into, name);
 	rc = tare_folder_make(&s->folder, tare_str_text(&path), o->force, o->no_paths, o->argv, err);
-	tare_str_free(&path);
 	free(name);
 	return rc;
 }
@@ -366,10 +362,9 @@ static void remove_empty(struct session *s)
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *path = file_in(s, names[i]);
+		TARE_FREED_HERE char *path = file_in(s, names[i]);
 
 		unlink(path);
-		free(path);
 	}
 	rmdir(s->folder.work);
 	if (s->folder.is_spooled)

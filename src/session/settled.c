@@ -29,7 +29,7 @@ static char *stem_of(const char *name, const char *ending)
 /* 0: nothing of it can be settled. The oldest first: what is drained afterwards, before it is settled, is not older. */
 static void settle(struct tare_settled *settled, const char *folder, const char *stem)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	struct tare_lanes *lanes;
 	uint64_t below = 0, oldest = UINT64_MAX, now = tare_clock_ticks();
 
@@ -45,7 +45,6 @@ static void settle(struct tare_settled *settled, const char *folder, const char 
 	*tare_strmap_put(&settled->oldest, stem, NULL) = oldest;
 	*tare_strmap_put(&settled->whole, stem, NULL) = oldest < now ? oldest : now;
 	tare_lanes_close(lanes);
-	tare_str_free(&path);
 }
 
 struct tare_settled *tare_settled_new(const char *folder)
@@ -55,11 +54,10 @@ struct tare_settled *tare_settled_new(const char *folder)
 	struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
-		char *stem = stem_of(entry->d_name, ".ring");
+		TARE_FREED_HERE char *stem = stem_of(entry->d_name, ".ring");
 
 		if (stem)
 			settle(settled, folder, stem);
-		free(stem);
 	}
 	if (dir)
 		closedir(dir);
@@ -69,10 +67,9 @@ struct tare_settled *tare_settled_new(const char *folder)
 static const uint64_t *look_up(const struct tare_strmap *map, const char *log)
 {
 	const char *slash = strrchr(log, '/');
-	char *stem = stem_of(slash ? slash + 1 : log, ".events");
+	TARE_FREED_HERE char *stem = stem_of(slash ? slash + 1 : log, ".events");
 	const uint64_t *found = stem ? tare_strmap_get(map, stem) : NULL;
 
-	free(stem);
 	return found;
 }
 

@@ -47,13 +47,10 @@ void tare_unrecorded_free(struct tare_unrecorded *s)
 
 static bool has_log(const struct tare_unrecorded *s, pid_t pid)
 {
-	struct tare_str path = { 0 };
-	bool is_there;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	tare_str_addf(&path, "%s/%d-0.events", s->folder, (int)pid);
-	is_there = access(path.data, F_OK) == 0;
-	tare_str_free(&path);
-	return is_there;
+	return access(path.data, F_OK) == 0;
 }
 
 /* False too for what we may not read. */

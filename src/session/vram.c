@@ -273,8 +273,8 @@ static int write_file(const char *path, const struct tare_vram_file *file, struc
 
 int tare_vram_make(const char *folder, const struct tare_vram_wish *wish, struct tare_nvml *nvml, struct tare_err *err)
 {
-	struct tare_vram_file *file = tare_xcalloc(1, sizeof(*file));
-	struct tare_str path = { 0 };
+	TARE_FREED_HERE struct tare_vram_file *file = tare_xcalloc(1, sizeof(*file));
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	int rc = 0;
 
 	memcpy(file->magic, TARE_VRAM_MAGIC, sizeof(file->magic));
@@ -289,18 +289,15 @@ int tare_vram_make(const char *folder, const struct tare_vram_wish *wish, struct
 	tare_str_addf(&path, "%s/vram", folder);
 	if (rc == 0)
 		rc = write_file(path.data, file, err);
-	tare_str_free(&path);
-	free(file);
 	return rc;
 }
 
 void tare_vram_remove(const char *folder)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	tare_str_addf(&path, "%s/vram", folder);
 	unlink(path.data);
-	tare_str_free(&path);
 }
 
 void tare_vram_describe(const struct tare_vram_wish *wish, struct tare_json *j)

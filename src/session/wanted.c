@@ -30,14 +30,13 @@ static void path_of(struct tare_str *out, const char *folder)
 
 void tare_wanted_make(const char *folder)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	int fd;
 
 	path_of(&path, folder);
 	fd = open(path.data, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
-	tare_str_free(&path);
 }
 
 static char *cut(char **rest)
@@ -159,7 +158,7 @@ static void take_all(struct reading *r, char *text)
 void tare_wanted_read(const char *folder, bool failed, struct tare_str *out)
 {
 	struct reading r = { .out = out };
-	struct tare_str path = { 0 }, text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 }, text = { 0 };
 
 	path_of(&path, folder);
 	if (tare_file_read(&text, path.data, BYTES_MAX, NULL) == 0 && text.len)
@@ -174,6 +173,4 @@ void tare_wanted_read(const char *folder, bool failed, struct tare_str *out)
 		tare_str_add(out, "\n");
 	}
 	tare_str_free(&r.looks);
-	tare_str_free(&path);
-	tare_str_free(&text);
 }

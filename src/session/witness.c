@@ -125,13 +125,12 @@ static void witness_header(struct tare_file_header *head, enum tare_role role)
 static void add_launch(struct tare_witness *w, bool no_paths)
 {
 	struct tare_rec_launch rec = { .head = head_of(TARE_KIND_LAUNCH) };
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_rank_text_of_environment(&text, no_paths);
 	rec.bytes = (uint32_t)text.len;
 	if (text.len)
 		tare_writer_add(w->writer, &rec, sizeof(rec), text.data, text.len);
-	tare_str_free(&text);
 }
 
 int tare_witness_open(struct tare_witness **out, const char *folder, const char *name, uint32_t chunk_bytes,
@@ -216,7 +215,7 @@ static uint64_t hash_of(const struct tare_nvml_processes *list)
 static void look_for_unrecorded(struct tare_witness *w, const struct tare_nvml_processes *list)
 {
 	struct tare_procfs_stat stat;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	size_t i;
 
 	/* While recording was paused nobody had to open a log. */
@@ -237,7 +236,6 @@ static void look_for_unrecorded(struct tare_witness *w, const struct tare_nvml_p
 		tare_witness_degraded(w, text.data);
 		tare_str_cut(&text, 0);
 	}
-	tare_str_free(&text);
 }
 
 int tare_witness_unrecorded(const struct tare_witness *w)

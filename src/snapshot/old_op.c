@@ -78,7 +78,7 @@ static size_t escape(const unsigned char *at, size_t left, size_t digits, unsign
 /* raw-unicode-escape of V, and what repr() writes for S. */
 static int push_escaped(struct tare_snapshot *s, const unsigned char *at, size_t len, bool is_repr)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	uint32_t id;
 
 	if (is_repr && len >= 2) {
@@ -105,7 +105,6 @@ static int push_escaped(struct tare_snapshot *s, const unsigned char *at, size_t
 		len -= used;
 	}
 	id = tare_intern_text(&s->intern, tare_str_text(&text), text.len);
-	tare_str_free(&text);
 	return tare_pickle_push(s, (struct tare_pickle_value){ .kind = TARE_PICKLE_IS_TEXT, .ref = id });
 }
 

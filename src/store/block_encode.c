@@ -100,7 +100,7 @@ static void put_stamps(struct tare_pack *out, struct encoder *e)
 
 static void put_positions(struct tare_pack *out, struct encoder *e)
 {
-	struct expected *expected = tare_xcalloc(1, sizeof(*expected));
+	TARE_FREED_HERE struct expected *expected = tare_xcalloc(1, sizeof(*expected));
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct tare_block_record *r = &e->records[i];
@@ -110,33 +110,30 @@ static void put_positions(struct tare_pack *out, struct encoder *e)
 		*next = expected->last = r->position + r->bytes;
 	}
 	tare_column_encode(out, e->column, e->n);
-	free(expected);
 }
 
 static void put_texts(struct tare_pack *out, const struct form *f)
 {
-	struct tare_pack all = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack all = { 0 };
 
 	for (size_t i = 0; i < f->n; i++)
 		tare_pack_bytes(&all, f->records[i] + f->info->fixed, tail_bytes(f->info, f->records[i]));
 	tare_pack_zipped(out, all.data, all.len);
-	tare_pack_free(&all);
 }
 
 static void put_words(struct tare_pack *out, const struct form *f)
 {
-	struct tare_pack all = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack all = { 0 };
 
 	for (size_t i = 0; i < f->n; i++)
 		tare_pack_bytes(&all, f->records[i] + f->info->fixed, tail_bytes(f->info, f->records[i]));
 	tare_column_encode(out, (const uint64_t *)(const void *)all.data, all.len / sizeof(uint64_t));
-	tare_pack_free(&all);
 }
 
 /* All but the seal, which follows from the position. */
 static void put_raw(struct tare_pack *out, const struct encoder *e, const struct form *f)
 {
-	struct tare_pack all = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack all = { 0 };
 
 	for (size_t i = 0; i < f->n; i++) {
 		e->column[i] = f->bytes[i];
@@ -144,7 +141,6 @@ static void put_raw(struct tare_pack *out, const struct encoder *e, const struct
 	}
 	tare_column_encode(out, e->column, f->n);
 	tare_pack_zipped(out, all.data, all.len);
-	tare_pack_free(&all);
 }
 
 static void put_form(struct tare_pack *out, const struct encoder *e, const struct form *f)
@@ -163,7 +159,7 @@ static void put_form(struct tare_pack *out, const struct encoder *e, const struc
 void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts,
                        const struct tare_block_record *records, size_t n)
 {
-	struct encoder *e = tare_xcalloc(1, sizeof(*e));
+	TARE_FREED_HERE struct encoder *e = tare_xcalloc(1, sizeof(*e));
 
 	e->layouts = layouts;
 	e->records = records;
@@ -186,5 +182,4 @@ void tare_block_encode(struct tare_pack *out, const struct tare_layouts *layouts
 	}
 	free(e->which);
 	free(e->column);
-	free(e);
 }

@@ -67,19 +67,18 @@ static size_t cost_of_names(const struct names *names, size_t n)
  */
 static void put_planes(struct tare_pack *out, const uint64_t *values, size_t n, unsigned planes)
 {
-	uint8_t *bytes = tare_xmalloc(n);
+	TARE_FREED_HERE uint8_t *bytes = tare_xmalloc(n);
 
 	for (unsigned p = 0; p < planes; p++) {
 		for (size_t i = 0; i < n; i++)
 			bytes[i] = (uint8_t)(values[i] >> 8 * p);
 		tare_pack_zipped(out, bytes, n);
 	}
-	free(bytes);
 }
 
 static void put_numbers(struct tare_pack *out, const uint64_t *values, size_t n)
 {
-	struct tare_pack varints = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack varints = { 0 };
 	uint64_t all = 0;
 	unsigned planes;
 
@@ -95,12 +94,11 @@ static void put_numbers(struct tare_pack *out, const uint64_t *values, size_t n)
 	for (size_t i = 0; i < n; i++)
 		tare_pack_number(&varints, values[i]);
 	tare_pack_zipped(out, varints.data, varints.len);
-	tare_pack_free(&varints);
 }
 
 static void put_named(struct tare_pack *out, const struct names *names, size_t n)
 {
-	uint64_t *numbers = tare_xmalloc(n * sizeof(*numbers));
+	TARE_FREED_HERE uint64_t *numbers = tare_xmalloc(n * sizeof(*numbers));
 
 	for (size_t i = 0; i < names->word_nr; i++)
 		numbers[i] = tare_zigzag(names->words[i] - (i ? names->words[i - 1] : 0));
@@ -109,7 +107,6 @@ static void put_named(struct tare_pack *out, const struct names *names, size_t n
 	for (size_t i = 0; i < n; i++)
 		numbers[i] = names->ids[i];
 	put_numbers(out, numbers, n);
-	free(numbers);
 }
 
 bool tare_column_encode(struct tare_pack *out, const uint64_t *values, size_t n)

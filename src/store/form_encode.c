@@ -40,7 +40,7 @@ static bool is_same(const uint64_t *values, size_t n)
 static size_t combine(const struct encoder *e, const uint32_t *ids, const uint64_t *values, uint32_t *combined,
                       size_t limit)
 {
-	struct tare_map names = { 0 }, pairs = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map names = { 0 }, pairs = { 0 };
 	size_t nr = 0;
 
 	for (size_t i = 0; i < e->n && nr <= limit; i++) {
@@ -58,14 +58,12 @@ static size_t combine(const struct encoder *e, const uint32_t *ids, const uint64
 			*id = nr++;
 		combined[i] = (uint32_t)*id;
 	}
-	tare_map_free(&names);
-	tare_map_free(&pairs);
 	return nr <= limit ? nr : 0;
 }
 
 static void put_combinations(struct tare_pack *out, const struct encoder *e, const uint32_t *ids, size_t nr)
 {
-	uint64_t *column = tare_xcalloc(e->n + nr, sizeof(*column));
+	TARE_FREED_HERE uint64_t *column = tare_xcalloc(e->n + nr, sizeof(*column));
 
 	tare_pack_number(out, nr);
 	for (int f = 0; f < e->info->field_nr && f < COMBINED_MAX; f++) {
@@ -78,7 +76,6 @@ static void put_combinations(struct tare_pack *out, const struct encoder *e, con
 	for (size_t i = 0; i < e->n; i++)
 		column[i] = ids[i];
 	tare_column_encode(out, column, e->n);
-	free(column);
 }
 
 /* Which fields make a combination, and which combination each record has. */
@@ -202,7 +199,7 @@ static unsigned choose(const struct encoder *e, int field)
  */
 static void encode_pair(struct tare_pack *out, struct encoder *e, int field, int by)
 {
-	struct tare_map handed_out = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map handed_out = { 0 };
 
 	for (size_t i = 0; i < e->n; i++) {
 		uint64_t *last = tare_map_put(&handed_out, e->values[by][i], NULL);
@@ -213,7 +210,6 @@ static void encode_pair(struct tare_pack *out, struct encoder *e, int field, int
 	}
 	tare_pack_number(out, reference(by, PAIR));
 	tare_column_encode(out, e->differences, e->n);
-	tare_map_free(&handed_out);
 }
 
 /* A signed size: what is handed out and taken back. */

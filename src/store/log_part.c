@@ -125,7 +125,7 @@ static uint64_t decode_list(struct tare_unpack *in, size_t numbers, uint64_t max
 
 static void decode_holes(struct tare_log_part *part, struct tare_unpack *in)
 {
-	struct tare_pack list = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack list = { 0 };
 	struct tare_unpack holes;
 	uint64_t n = decode_list(in, 3, HOLES_MAX, &list, &holes);
 
@@ -135,12 +135,11 @@ static void decode_holes(struct tare_log_part *part, struct tare_unpack *in)
 		tare_log_part_add_hole(part, position, size, (uint32_t)tare_unpack_number(&holes));
 	}
 	in->is_bad |= n && holes.is_bad;
-	tare_pack_free(&list);
 }
 
 static void decode_lanes(struct tare_log_part *part, struct tare_unpack *in)
 {
-	struct tare_pack list = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack list = { 0 };
 	struct tare_unpack lanes;
 	uint64_t n = decode_list(in, 2, TARE_LANES_MAX, &list, &lanes);
 
@@ -150,7 +149,6 @@ static void decode_lanes(struct tare_log_part *part, struct tare_unpack *in)
 		tare_log_part_add_lane(part, lane, tare_unpack_number(&lanes));
 	}
 	in->is_bad |= n && lanes.is_bad;
-	tare_pack_free(&list);
 }
 
 bool tare_log_part_decode(struct tare_log_part *part, const void *bytes, size_t size)

@@ -150,7 +150,7 @@ static void take_dropped(struct tare_manifest *m, const struct tare_json_value *
 int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len)
 {
 	const struct tare_json_value *root = NULL;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	uint64_t version = 0;
 	int rc = TARE_E_FORMAT;
 
@@ -167,7 +167,6 @@ int tare_manifest_parse(struct tare_manifest *out, const char *text, size_t len)
 	}
 	if (rc)
 		tare_manifest_free(out);
-	tare_arena_free(&arena);
 	return rc;
 }
 
@@ -187,8 +186,8 @@ static void take_what_is_there(struct tare_manifest *out, const char *folder, co
 
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
 {
-	char *path = join(folder, TARE_STORE_MANIFEST, "");
-	struct tare_str text = { 0 };
+	TARE_FREED_HERE char *path = join(folder, TARE_STORE_MANIFEST, "");
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = TARE_E_FORMAT;
 
 	*out = (struct tare_manifest){ 0 };
@@ -205,8 +204,6 @@ int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tar
 		take_what_is_there(out, folder, path);
 		rc = 0;
 	}
-	tare_str_free(&text);
-	free(path);
 	return rc;
 }
 
@@ -279,9 +276,9 @@ void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m)
 
 int tare_manifest_write(const struct tare_manifest *m, const char *folder, struct tare_err *err)
 {
-	char *path = join(folder, TARE_STORE_MANIFEST, "");
-	char *fresh = join(folder, TARE_STORE_MANIFEST, ".new");
-	struct tare_str text = { 0 };
+	TARE_FREED_HERE char *path = join(folder, TARE_STORE_MANIFEST, "");
+	TARE_FREED_HERE char *fresh = join(folder, TARE_STORE_MANIFEST, ".new");
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc;
 
 	tare_manifest_describe(&text, m);
@@ -294,8 +291,5 @@ int tare_manifest_write(const struct tare_manifest *m, const char *folder, struc
 		rc = -tare_manifest_sync_folder(folder);
 	if (rc)
 		rc = tare_err_set_errno(err, rc, "%s", path);
-	tare_str_free(&text);
-	free(fresh);
-	free(path);
 	return rc;
 }

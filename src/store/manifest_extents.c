@@ -84,13 +84,12 @@ void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns, const str
 bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text, size_t size)
 {
 	const struct tare_json_value *root = NULL;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 	bool is_told =
 		size && !tare_json_parse(&arena, text, size, &root, NULL) && tare_json_get_i64(root, "from_ns", from_ns);
 
 	if (is_told)
 		tare_manifest_read_extents(out, tare_json_get(root, "in_use"));
-	tare_arena_free(&arena);
 	return is_told;
 }
 

@@ -79,7 +79,7 @@ void tare_manifest_add_all(struct tare_manifest *m, const char *folder)
 
 static bool take_copy(struct tare_manifest *out, const struct tare_segment_file *segment, size_t entry, uint32_t number)
 {
-	struct tare_pack bytes = { 0 }, text = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 }, text = { 0 };
 	bool is_taken = false;
 
 	if (tare_segment_read(segment, entry, &bytes)) {
@@ -90,14 +90,12 @@ static bool take_copy(struct tare_manifest *out, const struct tare_segment_file 
 	}
 	if (!is_taken)
 		tare_manifest_free(out);
-	tare_pack_free(&bytes);
-	tare_pack_free(&text);
 	return is_taken;
 }
 
 static bool take_copy_of(struct tare_manifest *out, const char *folder, uint32_t number)
 {
-	char *path = tare_manifest_path(folder, number);
+	TARE_FREED_HERE char *path = tare_manifest_path(folder, number);
 	struct tare_segment_file segment;
 	bool is_taken = false;
 
@@ -107,7 +105,6 @@ static bool take_copy_of(struct tare_manifest *out, const char *folder, uint32_t
 				is_taken = take_copy(out, &segment, i, number);
 		tare_segment_free(&segment);
 	}
-	free(path);
 	return is_taken;
 }
 
@@ -124,7 +121,7 @@ static void take_newest_copy(struct tare_manifest *out, const char *folder)
 
 static bool has_events(const char *folder, uint32_t number)
 {
-	char *path = tare_manifest_path(folder, number);
+	TARE_FREED_HERE char *path = tare_manifest_path(folder, number);
 	struct tare_segment_file segment;
 	bool has = false;
 
@@ -133,7 +130,6 @@ static bool has_events(const char *folder, uint32_t number)
 			has = segment.entries[i].head.kind == TARE_SEGMENT_EVENTS;
 		tare_segment_free(&segment);
 	}
-	free(path);
 	return has;
 }
 
@@ -162,8 +158,8 @@ static uint32_t newest_state(const struct tare_manifest *m)
 /* A state that is damaged is as if it were not there. False: it is of a version that did not tell. */
 static bool add_state(struct tare_manifest *m, const char *folder, uint32_t number)
 {
-	char *path = tare_manifest_state_path(folder, number);
-	struct tare_pack told = { 0 };
+	TARE_FREED_HERE char *path = tare_manifest_state_path(folder, number);
+	TARE_FREED_BY(tare_pack_free) struct tare_pack told = { 0 };
 	struct tare_extent_list extents = { 0 };
 	int64_t until_ns, from_ns;
 	bool is_told = true;
@@ -176,8 +172,6 @@ static bool add_state(struct tare_manifest *m, const char *folder, uint32_t numb
 		}
 	}
 	tare_extent_list_free(&extents);
-	tare_pack_free(&told);
-	free(path);
 	return is_told;
 }
 

@@ -62,7 +62,7 @@ static ZSTD_DCtx *unzipper(void)
 void tare_pack_zipped(struct tare_pack *p, const void *bytes, size_t size)
 {
 	size_t most = ZSTD_compressBound(size), n = size;
-	struct tare_pack zipped = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack zipped = { 0 };
 
 	if (size >= ZIP_MIN && zipper())
 		n = ZSTD_compressCCtx(zipper(), tare_pack_room(&zipped, most), most, bytes, size, LEVEL);
@@ -74,7 +74,6 @@ void tare_pack_zipped(struct tare_pack *p, const void *bytes, size_t size)
 		tare_pack_number(p, n);
 		tare_pack_bytes(p, zipped.data, n);
 	}
-	tare_pack_free(&zipped);
 }
 
 uint64_t tare_unpack_number(struct tare_unpack *u)

@@ -2,6 +2,8 @@
 #ifndef TARE_STORE_PACK_H
 #define TARE_STORE_PACK_H
 
+#include "base/owned.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

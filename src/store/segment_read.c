@@ -92,7 +92,7 @@ static bool unpack_footer(struct tare_segment_file *s, const struct file *f, con
 {
 	struct tare_unpack in = { bytes->data, bytes->data + bytes->len, false };
 	uint64_t n = tare_unpack_number(&in);
-	struct tare_pack list = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack list = { 0 };
 	struct tare_segment_block head;
 
 	if (n <= BLOCKS_MAX && tare_unpack_zipped(&in, &list, n * (sizeof(head) + TARE_VARINT_MAX))) {
@@ -112,7 +112,6 @@ static bool unpack_footer(struct tare_segment_file *s, const struct file *f, con
 		else
 			in.is_bad = true;
 	}
-	tare_pack_free(&list);
 	return !in.is_bad;
 }
 

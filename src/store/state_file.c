@@ -36,8 +36,8 @@ int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const 
 		                              .number = number,
 		                              .until_ns = until_ns,
 		                              .size = bytes->size };
-	struct tare_str fresh = { 0 };
-	struct tare_pack body = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str fresh = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack body = { 0 };
 	int rc;
 
 	snprintf(head.tool, sizeof(head.tool), "%s", TARE_VERSION);
@@ -56,8 +56,6 @@ int tare_state_write(const char *path, uint32_t number, int64_t until_ns, const 
 	}
 	if (bytes_written)
 		*bytes_written = sizeof(head) + body.len;
-	tare_str_free(&fresh);
-	tare_pack_free(&body);
 	return rc;
 }
 
@@ -93,7 +91,7 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
                     struct tare_err *err)
 {
 	struct tare_state_header head;
-	struct tare_str file = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str file = { 0 };
 	struct tare_unpack in;
 	int rc = read_file(&file, &head, &in, path, number, err);
 
@@ -101,7 +99,6 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 		rc = tare_err_set(err, TARE_E_FORMAT, "%s is damaged", path);
 	if (!rc && is_ours)
 		*is_ours = !strncmp(head.tool, TARE_VERSION, sizeof(head.tool));
-	tare_str_free(&file);
 	return rc;
 }
 
@@ -109,7 +106,7 @@ int tare_state_read(const char *path, uint32_t number, int64_t until_ns, struct 
 static int read_behind(const char *path, uint32_t number, int before, int64_t *until_ns, struct tare_pack *out)
 {
 	struct tare_state_header head;
-	struct tare_str file = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str file = { 0 };
 	struct tare_unpack in;
 	int rc = read_file(&file, &head, &in, path, number, NULL);
 
@@ -121,7 +118,6 @@ static int read_behind(const char *path, uint32_t number, int before, int64_t *u
 		if (in.at < in.end && !tare_unpack_zipped(&in, out, TOLD_MAX))
 			rc = TARE_E_FORMAT;
 	}
-	tare_str_free(&file);
 	return rc;
 }
 

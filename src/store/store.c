@@ -45,7 +45,7 @@ static void add_schema(struct tare_store *s, uint32_t sum, const struct tare_pac
 /* Each is there twice, too. */
 static void find_schemas(struct tare_store *s, const struct tare_segment_file *segment, struct tare_pack *bytes)
 {
-	struct tare_pack text = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack text = { 0 };
 
 	for (size_t i = 0; i < segment->entry_nr; i++) {
 		const struct tare_segment_block *head = &segment->entries[i].head;
@@ -58,7 +58,6 @@ static void find_schemas(struct tare_store *s, const struct tare_segment_file *s
 		if (tare_unpack_zipped(&in, &text, SCHEMA_MAX))
 			add_schema(s, head->log, &text);
 	}
-	tare_pack_free(&text);
 }
 
 /* The number of the log that a part is of; the first part of a log makes it one. */
@@ -172,30 +171,28 @@ static void note_hole(struct tare_store *s, size_t before, size_t behind)
 
 static void note_lost_bytes(struct tare_store *s, const struct tare_segment_file *segment)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_addf(&text, "%s is damaged: in %llu of its bytes no records were found%s", segment->path,
 	              (unsigned long long)segment->damaged_bytes, segment->is_cut ? ", and its end is missing" : "");
 	add_fault(s, text.data);
-	tare_str_free(&text);
 }
 
 static void note_records_of_nobody(struct tare_store *s, const struct tare_segment_file *segment, uint64_t records)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_addf(&text,
 	              "%s is damaged: it does not say whose %llu of its records are, so they are "
 	              "not read",
 	              segment->path, (unsigned long long)records);
 	add_fault(s, text.data);
-	tare_str_free(&text);
 }
 
 static void add_segment(struct tare_store *s, const struct tare_segment_file *segment)
 {
 	struct numbers numbers = { 0 };
-	struct tare_pack bytes = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 };
 	bool is_damaged = segment->damaged_bytes || segment->is_cut;
 	uint64_t of_nobody;
 
@@ -211,7 +208,6 @@ static void add_segment(struct tare_store *s, const struct tare_segment_file *se
 	if (is_damaged || of_nobody)
 		note_hole(s, s->segment_nr, s->segment_nr + 1);
 	s->segment_nr++;
-	tare_pack_free(&bytes);
 	free(numbers.number);
 	free(numbers.log);
 }
@@ -232,7 +228,7 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 	if (manifest.fault)
 		add_fault(s, manifest.fault);
 	for (size_t i = 0; i < manifest.nr && !rc; i++) {
-		char *path = tare_manifest_path(folder, manifest.numbers[i]);
+		TARE_FREED_HERE char *path = tare_manifest_path(folder, manifest.numbers[i]);
 		struct tare_segment_file segment;
 		struct tare_err fault = { 0 };
 		int failed = tare_segment_open(&segment, path, &fault);
@@ -246,7 +242,6 @@ int tare_store_open(struct tare_store **out, const char *folder, struct tare_err
 			add_fault(s, fault.text);
 		if (failed)
 			note_hole(s, s->segment_nr, s->segment_nr);
-		free(path);
 	}
 	s->states = manifest.states;
 	s->state_nr = manifest.state_nr;
@@ -277,7 +272,7 @@ void tare_store_close(struct tare_store *s)
 /* Of one segment; false: it does not have the log. */
 static bool read_part(const struct tare_segment_file *segment, const char *name, struct tare_log_part *out)
 {
-	struct tare_pack bytes = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 };
 	bool is_found = false;
 
 	for (size_t i = 0; i < segment->entry_nr && !is_found; i++) {
@@ -288,7 +283,6 @@ static bool read_part(const struct tare_segment_file *segment, const char *name,
 		if (!is_found)
 			tare_log_part_free(out);
 	}
-	tare_pack_free(&bytes);
 	return is_found;
 }
 

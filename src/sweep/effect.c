@@ -86,7 +86,7 @@ enum { PAIRS_MAX = 200000 };
 
 int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err *err)
 {
-	struct print *prints = tare_xcalloc(s->cell_nr + 1, sizeof(*prints));
+	TARE_FREED_HERE struct print *prints = tare_xcalloc(s->cell_nr + 1, sizeof(*prints));
 	int rc = load_prints(db, s, prints, err);
 
 	for (size_t p = 0; p < s->param_nr && !rc; p++) {
@@ -102,6 +102,5 @@ int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err
 			}
 		s->params[p].is_without_effect = pairs && !has_effect;
 	}
-	free(prints);
 	return rc;
 }

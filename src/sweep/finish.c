@@ -29,7 +29,7 @@ struct recordings {
 
 static void read_description(struct recordings *out, const char *recording)
 {
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	const struct tare_json_value *v;
 	const char *driver;
 	int64_t ran;
@@ -40,7 +40,6 @@ static void read_description(struct recordings *out, const char *recording)
 		out->ran_ns = ran;
 	if (driver)
 		snprintf(out->driver, sizeof(out->driver), "%s", driver);
-	tare_arena_free(&memory);
 }
 
 TARE_COMPARATOR_OF_POINTERS(by_name, char, TARE_ALPHABETIC_BY(it))

@@ -244,7 +244,7 @@ static int read_file(struct parse *p, const char *path, struct tare_str *out)
 
 static int parse_text(struct parse *p, const struct tare_str *content)
 {
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	const struct tare_json_value *v;
 	struct tare_err why = { 0 };
 	int rc = 0;
@@ -258,14 +258,13 @@ static int parse_text(struct parse *p, const struct tare_str *content)
 	else
 		for (const struct tare_json_value *m = v->first; m && !rc; m = m->next)
 			rc = parse_member(p, m);
-	tare_arena_free(&memory);
 	return rc;
 }
 
 static int parse_json(struct parse *p, const char *text)
 {
 	size_t blank = strspn(text, " \t\r\n");
-	struct tare_str content = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str content = { 0 };
 	int rc = 0;
 
 	if (text[blank] == '{' || text[blank] == '[')
@@ -274,7 +273,6 @@ static int parse_json(struct parse *p, const char *text)
 		rc = read_file(p, text, &content);
 	if (!rc)
 		rc = parse_text(p, &content);
-	tare_str_free(&content);
 	return rc;
 }
 

@@ -166,8 +166,8 @@ static int ask_for_peaks(const struct tare_ledger *ledger, struct tare_instant *
 int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recording *recording,
                             const struct tare_ledger *ledger, struct tare_err *err)
 {
-	struct tare_instant *instants = tare_xcalloc(PEAKS_MAX, sizeof(*instants));
-	struct tare_ledger *peaks = tare_xcalloc(PEAKS_MAX, sizeof(*peaks));
+	TARE_FREED_HERE struct tare_instant *instants = tare_xcalloc(PEAKS_MAX, sizeof(*instants));
+	TARE_FREED_HERE struct tare_ledger *peaks = tare_xcalloc(PEAKS_MAX, sizeof(*peaks));
 	struct writer w = { db, run, err };
 	int n = ask_for_peaks(ledger, instants), at = 0, rc = 0;
 
@@ -185,7 +185,5 @@ int tare_sweep_write_phases(struct tare_db *db, int64_t run, struct tare_recordi
 	}
 	for (int i = 0; i < n; i++)
 		tare_ledger_free(&peaks[i]);
-	free(peaks);
-	free(instants);
 	return rc;
 }

@@ -17,7 +17,7 @@
 
 static int lock_folder(struct tare_sweep_runner *r)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	int rc = 0;
 
 	if (mkdir(r->dir, 0700) != 0 && errno != EEXIST)
@@ -29,7 +29,6 @@ static int lock_folder(struct tare_sweep_runner *r)
 	else if (flock(r->lock, LOCK_EX | LOCK_NB) != 0)
 		rc = tare_err_set(r->err, TARE_E_LIMIT, "%s: another tare sweep is running it; wait for that, or stop it",
 		                  r->s->path);
-	tare_str_free(&path);
 	return rc;
 }
 
@@ -77,7 +76,7 @@ static int find_done(struct tare_sweep_runner *r, bool *is_done, size_t repeats)
 static int find_jobs(struct tare_sweep_runner *r)
 {
 	size_t repeats = r->s->repeat > 0 ? (size_t)r->s->repeat : 1, cells = r->s->grid.cell_nr;
-	bool *is_done = tare_xcalloc(repeats * cells + 1, sizeof(*is_done));
+	TARE_FREED_HERE bool *is_done = tare_xcalloc(repeats * cells + 1, sizeof(*is_done));
 	int rc = find_done(r, is_done, repeats);
 
 	r->total = repeats * cells;
@@ -87,7 +86,6 @@ static int find_jobs(struct tare_sweep_runner *r)
 				continue;
 			TARE_APPEND(r->jobs, r->job_nr, r->job_cap) = (struct tare_sweep_job){ c, (int)k + 1 };
 		}
-	free(is_done);
 	return rc;
 }
 

@@ -46,7 +46,7 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, cons
 {
 	struct tare_start start;
 	struct tare_procfs_stat stat = { 0 };
-	struct tare_str name = { 0 }, folder = { 0 }, out = { 0 }, errors = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, folder = { 0 }, out = { 0 }, errors = { 0 };
 	int rc;
 
 	tare_str_addf(&name, "cell-%zu-run-%d", job->cell + 1, job->repeat);
@@ -75,10 +75,6 @@ static int begin(struct tare_sweep_runner *r, struct tare_sweep_slot *slot, cons
 			                              .gpus = slot->gpus };
 		tare_start_go(&start);
 	}
-	tare_str_free(&name);
-	tare_str_free(&folder);
-	tare_str_free(&out);
-	tare_str_free(&errors);
 	return rc;
 }
 

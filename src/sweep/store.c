@@ -61,7 +61,7 @@ static int put_int(struct tare_db *db, const char *key, int64_t value, struct ta
 /* Writes the settings that may change with --resume: those that were not given stay. */
 static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
-	char *launcher = words_json(s, &s->launcher);
+	TARE_FREED_HERE char *launcher = words_json(s, &s->launcher);
 	int rc = 0;
 
 	if (s->repeat)
@@ -78,17 +78,15 @@ static int put_settings(struct tare_db *db, const struct tare_sweep *s, struct t
 		rc = put_text(db, "timed", s->timed, err);
 	if (!rc && s->launcher.count)
 		rc = put_text(db, "launcher", launcher, err);
-	free(launcher);
 	return rc;
 }
 
 static int put_words(struct tare_db *db, const char *key, const struct tare_sweep *s,
                      const struct tare_sweep_words *words, struct tare_err *err)
 {
-	char *json = words_json(s, words);
+	TARE_FREED_HERE char *json = words_json(s, words);
 	int rc = put_text(db, key, json, err);
 
-	free(json);
 	return rc;
 }
 
@@ -167,12 +165,11 @@ static int put_cells(struct tare_db *db, const struct tare_sweep *s, struct tare
 	int rc = 0;
 
 	for (size_t c = 0; c < s->grid.cell_nr && rc >= 0; c++) {
-		char *label = tare_grid_label(&s->grid, c);
+		TARE_FREED_HERE char *label = tare_grid_label(&s->grid, c);
 
 		rc = has_cell(db, label, err);
 		if (!rc)
 			rc = put_cell(db, s, c, label, err);
-		free(label);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -180,8 +177,7 @@ static int put_cells(struct tare_db *db, const struct tare_sweep *s, struct tare
 /* Makes the view `results`, with a column for every parameter. */
 static int put_view(struct tare_db *db, const struct tare_sweep *s, struct tare_err *err)
 {
-	struct tare_str sql = { 0 };
-	int rc;
+	TARE_FREED_BY(tare_str_free) struct tare_str sql = { 0 };
 
 	tare_str_add(&sql, "CREATE VIEW results AS SELECT cell,repeat");
 	for (size_t i = 0; i < s->grid.param_nr; i++)
@@ -192,9 +188,7 @@ static int put_view(struct tare_db *db, const struct tare_sweep *s, struct tare_
 			i + 1, s->grid.params[i].name);
 	tare_str_add(&sql, ",status,ns/1e9 AS seconds,peak,need,elastic,refused,retries,driver_ns/1e9 AS driver_seconds "
 	                   "FROM runs ORDER BY cell,repeat");
-	rc = tare_db_do(db, err, tare_str_text(&sql), "");
-	tare_str_free(&sql);
-	return rc;
+	return tare_db_do(db, err, tare_str_text(&sql), "");
 }
 
 static int end_transaction(struct tare_db *db, int rc, struct tare_err *err)
@@ -251,14 +245,13 @@ static int load_json(struct tare_sweep *s, const char *key, const char *text, st
 	                                 : !strcmp(key, "options") ? &s->options
 	                                                           : &s->launcher;
 	const struct tare_json_value *v;
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	int rc = text ? tare_json_parse(&memory, text, strlen(text), &v, err) : TARE_E_CORRUPT;
 
 	if (rc)
 		rc = tare_err_set(err, TARE_E_CORRUPT, "the sweep's %s cannot be read", key);
 	else
 		rc = !strcmp(key, "works") ? load_works(v, s) : load_words(v, words, &s->memory);
-	tare_arena_free(&memory);
 	return rc;
 }
 

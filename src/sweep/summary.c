@@ -74,9 +74,9 @@ static struct tare_summary_cell *cell_of(struct loader *l, int64_t id)
 
 static const char *joined(struct loader *l, const char *json)
 {
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 	const struct tare_json_value *list;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	const char *out = NULL;
 
 	if (json && tare_json_parse(&memory, json, strlen(json), &list, NULL) == 0) {
@@ -85,8 +85,6 @@ static const char *joined(struct loader *l, const char *json)
 				tare_str_addf(&text, "%s%s", text.len ? " " : "", v->text);
 		out = keep(l, tare_str_text(&text));
 	}
-	tare_arena_free(&memory);
-	tare_str_free(&text);
 	return out;
 }
 

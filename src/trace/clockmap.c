@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
+#include "base/owned.h"
 
 #include <stdlib.h>
 
@@ -34,8 +35,8 @@ TARE_COMPARATOR(by_ticks, struct tare_clockmap_pair, TARE_RISING(ticks) TARE_RIS
  */
 static void keep_longest_series(struct tare_clockmap *map)
 {
-	size_t *tops = tare_xcalloc(map->pair_nr, sizeof(*tops));
-	size_t *before = tare_xcalloc(map->pair_nr, sizeof(*before));
+	TARE_FREED_HERE size_t *tops = tare_xcalloc(map->pair_nr, sizeof(*tops));
+	TARE_FREED_HERE size_t *before = tare_xcalloc(map->pair_nr, sizeof(*before));
 	size_t length = 0, at;
 
 	for (size_t i = 0; i < map->pair_nr; i++) {
@@ -64,8 +65,6 @@ static void keep_longest_series(struct tare_clockmap *map)
 	for (size_t n = 0; n < length; n++)
 		map->pairs[n] = map->pairs[tops[n]];
 	map->pair_nr = length;
-	free(tops);
-	free(before);
 }
 
 static double rate(const struct tare_clockmap_pair *a, const struct tare_clockmap_pair *b)

@@ -10,7 +10,7 @@ enum { DESCRIPTION_MAX = 16 << 20 };
 int tare_description_read(struct tare_arena *arena, const char *folder, const struct tare_json_value **value,
                           struct tare_err *err)
 {
-	struct tare_str path = { 0 }, text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 }, text = { 0 };
 	int rc;
 
 	*value = NULL;
@@ -20,7 +20,5 @@ int tare_description_read(struct tare_arena *arena, const char *folder, const st
 		rc = tare_json_parse(arena, tare_arena_strndup(arena, text.data, text.len), text.len, value, err);
 	if (rc)
 		*value = NULL;
-	tare_str_free(&text);
-	tare_str_free(&path);
 	return rc;
 }

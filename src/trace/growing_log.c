@@ -61,10 +61,9 @@ static void add_log(struct tare_growing *g, struct tare_rprocess *p)
 static void know(struct tare_growing *g, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *stem = tare_xstrndup(name, tare_log_stem(name));
+	TARE_FREED_HERE char *stem = tare_xstrndup(name, tare_log_stem(name));
 
 	tare_strmap_put(&g->known, stem, NULL);
-	free(stem);
 }
 
 void tare_growing_open_logs(struct tare_growing *g)

@@ -10,7 +10,7 @@
 /* Since this was asked last of that log. The manifest is replaced, not written. */
 static bool has_new_segments(const struct tare_growing *g, struct tare_growing_log *l)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	struct stat st;
 	bool is_new;
 
@@ -19,7 +19,6 @@ static bool has_new_segments(const struct tare_growing *g, struct tare_growing_l
 	                                       st.st_mtim.tv_nsec != l->manifest.ns);
 	if (is_new)
 		l->manifest = (struct tare_growing_manifest){ st.st_ino, st.st_mtim.tv_sec, st.st_mtim.tv_nsec };
-	tare_str_free(&path);
 	return is_new;
 }
 

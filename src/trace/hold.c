@@ -18,13 +18,10 @@ enum { TRIES = 5000 };
 
 static int open_page(const char *folder)
 {
-	struct tare_str path = { 0 };
-	int fd;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	tare_str_addf(&path, "%s/control", folder);
-	fd = tare_file_open(path.data, NULL);
-	tare_str_free(&path);
-	return fd;
+	return tare_file_open(path.data, NULL);
 }
 
 int tare_hold_to_read(const char *folder)

@@ -226,10 +226,9 @@ static char *name_of(const char *path)
 
 static const struct tare_stored_log *find_stored(const struct tare_log *log, const struct tare_store *store)
 {
-	char *name = name_of(log->path);
+	TARE_FREED_HERE char *name = name_of(log->path);
 	const struct tare_stored_log *stored = store ? tare_store_find(store, name) : NULL;
 
-	free(name);
 	return stored;
 }
 
@@ -237,10 +236,10 @@ static const struct tare_stored_log *find_stored(const struct tare_log *log, con
 static int open_own_store(struct tare_log *log, struct tare_err *err)
 {
 	const char *slash = strrchr(log->path, '/');
-	char *folder = slash ? tare_xstrndup(log->path, (size_t)(slash - log->path) + 1) : tare_xstrdup(".");
+	TARE_FREED_HERE char *folder =
+		slash ? tare_xstrndup(log->path, (size_t)(slash - log->path) + 1) : tare_xstrdup(".");
 	int rc = tare_store_open(&log->own_store, folder, err);
 
-	free(folder);
 	return rc == TARE_E_NOT_FOUND ? 0 : rc;
 }
 

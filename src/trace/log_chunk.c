@@ -67,16 +67,14 @@ static uint32_t size_by_records(const uint8_t *bytes, size_t size, uint32_t numb
 
 static uint32_t size_by_chunk(const struct tare_log *log, uint32_t number)
 {
-	char *path = tare_chunk_path(log->path, number);
+	TARE_FREED_HERE char *path = tare_chunk_path(log->path, number);
 	int fd = tare_log_file_open(path);
-	uint8_t *bytes = tare_xmalloc(LOOKED_AT);
+	TARE_FREED_HERE uint8_t *bytes = tare_xmalloc(LOOKED_AT);
 	size_t size = fd >= 0 ? tare_log_pread(fd, bytes, LOOKED_AT, 0) : 0;
 	uint32_t found = size_by_records(bytes, size, number, log->info.header.chunk_bytes);
 
 	if (fd >= 0)
 		close(fd);
-	free(bytes);
-	free(path);
 	return found;
 }
 
@@ -187,13 +185,12 @@ static int file_of(struct tare_log *log, uint64_t number)
 static void add_first(struct tare_log *log, uint8_t *to, uint64_t size, uint64_t position)
 {
 	struct tare_chunk_part part = tare_chunk_part_in_first(&log->chunks, position, size);
-	uint8_t *bytes = tare_xmalloc(size);
+	TARE_FREED_HERE uint8_t *bytes = tare_xmalloc(size);
 	int fd = tare_log_file(log);
 	size_t got = fd >= 0 ? tare_log_pread(fd, bytes, size, part.offset) : 0;
 
 	for (size_t i = 0; i < got; i++)
 		to[i] |= bytes[i];
-	free(bytes);
 }
 
 void tare_log_read_files(struct tare_log *log, uint8_t *to, uint64_t size, uint64_t position)

@@ -42,7 +42,7 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 {
 	struct tare_file_header *h = &log->info.header;
 	size_t size;
-	char *text = read_text(log, &size);
+	TARE_FREED_HERE char *text = read_text(log, &size);
 	bool is_whole = size > 0 && tare_schema_sum(text, size) == h->schema;
 	int rc = 0;
 
@@ -54,7 +54,6 @@ static int load_text(struct tare_log *log, struct tare_err *err)
 		log->info.is_header_damaged = true; /* as this version writes them, most likely */
 	else
 		rc = no_schema(log, err);
-	free(text);
 	return rc;
 }
 

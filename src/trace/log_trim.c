@@ -2,6 +2,7 @@
 /* Trims the begin of a log: removes whole chunks, and punches a hole into the chunk that stays. */
 #include "trace/log_trim.h"
 
+#include "base/owned.h"
 #include "trace/chunk_files.h"
 #include "record/schema_text.h"
 
@@ -80,11 +81,10 @@ static int trim_chunks(const char *log, uint64_t chunk_bytes, uint64_t position)
 
 	tare_chunk_list_read(&list, log);
 	for (size_t i = 0; i < list.nr && list.items[i].number * chunk_bytes < position; i++) {
-		char *path = tare_chunk_path(log, list.items[i].number);
+		TARE_FREED_HERE char *path = tare_chunk_path(log, list.items[i].number);
 		int one = trim_chunk(path, position - list.items[i].number * chunk_bytes, chunk_bytes);
 
 		rc = rc ? rc : one;
-		free(path);
 	}
 	tare_chunk_list_free(&list);
 	return rc;

@@ -67,7 +67,7 @@ static int number_of(const struct source *s, const char *pattern)
 static size_t join_job(const struct source *s, const char *pattern, char *out, size_t size)
 {
 	const char *at = pattern;
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 	bool is_known = true;
 
 	for (;; tare_str_add_char(&name, *at++)) {
@@ -80,7 +80,6 @@ static size_t join_job(const struct source *s, const char *pattern, char *out, s
 			break;
 	}
 	snprintf(out, size, "%s", is_known ? tare_str_text(&name) : "");
-	tare_str_free(&name);
 	return (size_t)(at - pattern);
 }
 

@@ -16,7 +16,7 @@
 
 void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_new;
 	va_list ap;
 
@@ -24,10 +24,8 @@ void tare_recording_add_note(struct tare_recording *r, const char *fmt, ...)
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
 	tare_strmap_put(&r->noted, tare_str_text(&text), &is_new);
-	if (is_new) {
+	if (is_new)
 		TARE_APPEND(r->notes, r->note_nr, r->note_cap) = tare_arena_strdup(&r->arena, tare_str_text(&text));
-	}
-	tare_str_free(&text);
 }
 
 void tare_recording_add_remark(struct tare_recording *r, const char *text)

@@ -76,11 +76,10 @@ static bool is_folder(const char *path)
 
 static bool is_there(const char *folder, const char *name, const char *suffix)
 {
-	char *path = join(folder, name, suffix);
+	TARE_FREED_HERE char *path = join(folder, name, suffix);
 	struct stat st;
 	bool is = stat(path, &st) == 0;
 
-	free(path);
 	return is;
 }
 
@@ -142,14 +141,12 @@ static const struct tare_json_value *read_json(struct tare_recording *r, const c
 
 static bool read_page(struct tare_control *control, const char *folder)
 {
-	char *path = join(folder, "control", "");
-	struct tare_str text = { 0 };
+	TARE_FREED_HERE char *path = join(folder, "control", "");
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_read = !tare_file_read(&text, path, CONTROL_MAX, NULL) && text.len >= sizeof(*control);
 
 	if (is_read)
 		memcpy(control, text.data, sizeof(*control));
-	tare_str_free(&text);
-	free(path);
 	return is_read && !memcmp(control->magic, TARE_CONTROL_MAGIC, sizeof(control->magic)) &&
 	       control->version <= TARE_FORMAT_VERSION;
 }
@@ -184,10 +181,9 @@ static void follow_spool(struct tare_recording *r, struct tare_rfolder *folder)
 	if (!spool || !spool[0])
 		return;
 	if (spool[0] != '/') {
-		char *path = join(folder->path, spool, "");
+		TARE_FREED_HERE char *path = join(folder->path, spool, "");
 
 		spool = tare_arena_strdup(&r->arena, path);
-		free(path);
 	}
 	if (is_folder(spool))
 		folder->spool = spool;
@@ -250,10 +246,9 @@ static int find_in(struct tare_recording *r, const char *path, struct tare_err *
 	sort_names(&logs);
 	for (size_t i = 0; i < logs.count; i++) {
 		bool is_spooled = folder->spool && has_log(folder->spool, folder->spool_store, logs.items[i]);
-		char *log = join(is_spooled ? folder->spool : path, logs.items[i], ".events");
+		TARE_FREED_HERE char *log = join(is_spooled ? folder->spool : path, logs.items[i], ".events");
 
 		tare_recording_add_log(r, folder, is_spooled ? folder->spool_store : folder->store, log);
-		free(log);
 	}
 	free_names(&logs);
 	return rc;
@@ -273,24 +268,22 @@ static void allow_many_files(void)
 static void add_recordings_below(struct names *out, const char *path, const struct names *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		char *below = join(path, names->items[i], "");
+		TARE_FREED_HERE char *below = join(path, names->items[i], "");
 		struct names logs = { 0 };
 
 		if (is_folder(below) && !list(below, &logs, NULL, NULL) &&
 		    (logs.count > 0 || is_there(below, "recording.json", "") || is_there(below, TARE_STORE_MANIFEST, "")))
 			add_name(out, below, strlen(below));
 		free_names(&logs);
-		free(below);
 	}
 }
 
 static int no_such(const char *path, struct tare_err *err)
 {
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	tare_hint_path(&hint, path, ".tare");
 	tare_err_set(err, TARE_E_NOT_FOUND, "%s: there is no such recording%s", path, tare_str_text(&hint));
-	tare_str_free(&hint);
 	return TARE_E_NOT_FOUND;
 }
 
@@ -328,14 +321,14 @@ static int add_recordings(struct names *out, const char *path, struct tare_err *
 static void find_one_log(struct tare_recording *r, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir = slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path)) : tare_xstrdup(".");
+	TARE_FREED_HERE char *dir =
+		slash ? tare_xstrndup(path, (size_t)(slash - path) + (slash == path)) : tare_xstrdup(".");
 	struct tare_rfolder *folder;
 
 	r->is_one_log = true;
 	folder = add_folder(r, dir);
 	folder->store = open_store(r, dir, NULL);
 	tare_recording_add_log(r, folder, folder->store, path);
-	free(dir);
 }
 
 /* Given twice, by its name and by its folder's, a recording is still one. */

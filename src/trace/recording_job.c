@@ -39,13 +39,10 @@ static bool peek_log(const char *path, struct tare_rank *out)
 
 static bool peek_in(const char *folder, const char *name, struct tare_rank *out)
 {
-	struct tare_str path = { 0 };
-	bool is_found;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	tare_str_addf(&path, "%s/%s", folder, name);
-	is_found = peek_log(path.data, out);
-	tare_str_free(&path);
-	return is_found;
+	return peek_log(path.data, out);
 }
 
 static bool peek_stored(const char *path, struct tare_rank *out)
@@ -56,11 +53,10 @@ static bool peek_stored(const char *path, struct tare_rank *out)
 	if (tare_store_open(&store, path, NULL))
 		return false;
 	for (size_t i = 0; i < store->log_nr && i < LOGS_MAX && !is_found; i++) {
-		struct tare_str name = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 		tare_str_addf(&name, "%s.events", store->logs[i].part.name);
 		is_found = peek_in(path, name.data, out);
-		tare_str_free(&name);
 	}
 	tare_store_close(store);
 	return is_found;
@@ -123,7 +119,7 @@ static void list_jobs(struct tare_str *out, const struct job *jobs, size_t n)
 
 static int refuse(const struct job *jobs, size_t n, const char *wanted, struct tare_err *err)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc;
 
 	list_jobs(&text, jobs, n);
@@ -135,7 +131,6 @@ static int refuse(const struct job *jobs, size_t n, const char *wanted, struct t
 		                  "these recordings are of %zu jobs, which have no ledger in common: "
 		                  "%s; choose one with --job, or compare two recordings with tare diff",
 		                  n, tare_str_text(&text));
-	tare_str_free(&text);
 	return rc;
 }
 
@@ -225,7 +220,7 @@ static bool has_rank(const struct tare_rank *ranks, const size_t *group, size_t 
 
 size_t tare_recording_group(const char *const *paths, size_t n, size_t *group)
 {
-	struct tare_rank *ranks = tare_xcalloc(n, sizeof(*ranks));
+	TARE_FREED_HERE struct tare_rank *ranks = tare_xcalloc(n, sizeof(*ranks));
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -237,6 +232,5 @@ size_t tare_recording_group(const char *const *paths, size_t n, size_t *group)
 				group[i] = group[k];
 		count += group[i] == count;
 	}
-	free(ranks);
 	return count;
 }

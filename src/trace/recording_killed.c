@@ -32,7 +32,7 @@ static bool is_command(const struct tare_recording *r, const struct tare_process
 
 void tare_recording_note_killed(struct tare_recording *r)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int count = 0;
 
 	for (size_t i = 0; i < r->process_nr; i++) {
@@ -51,5 +51,4 @@ void tare_recording_note_killed(struct tare_recording *r)
 		tare_str_addf(&text, "%d more children were ended by signals: tare info", count - MOST);
 		tare_recording_add_remark(r, tare_str_text(&text));
 	}
-	tare_str_free(&text);
 }

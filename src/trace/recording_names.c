@@ -52,7 +52,7 @@ void tare_recording_name_processes(struct tare_recording *r)
 	for (size_t i = 0; i < r->process_nr; i++) {
 		struct tare_rprocess *p = r->processes[i];
 		const struct tare_rprocess *parent = parent_of(r, p), *named = has_script(p) ? p : parent;
-		struct tare_str name = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 		if (!named && p->public.rank.rank < 0)
 			continue;
@@ -62,6 +62,5 @@ void tare_recording_name_processes(struct tare_recording *r)
 		if (parent)
 			tare_str_addf(&name, " worker %d", number_of(r, p, parent));
 		p->public.program = tare_arena_strdup(&r->arena, tare_str_text(&name));
-		tare_str_free(&name);
 	}
 }

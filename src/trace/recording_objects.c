@@ -66,7 +66,7 @@ static bool load(struct loaded *l, size_t place)
 void tare_recording_settle_objects(struct tare_rprocess *p)
 {
 	size_t n = (size_t)p->public.object_nr, kept = 0;
-	struct numbered *all = tare_xcalloc(n + 1, sizeof(*all));
+	TARE_FREED_HERE struct numbered *all = tare_xcalloc(n + 1, sizeof(*all));
 	struct loaded l = { .objects = p->objects };
 	uint64_t reach = 0;
 
@@ -86,7 +86,6 @@ void tare_recording_settle_objects(struct tare_rprocess *p)
 	p->public.objects = p->objects;
 	tare_sorted_free(&l.begins);
 	tare_map_free(&l.place_of);
-	free(all);
 }
 
 /* FNV-1a; never 0. */

@@ -137,7 +137,7 @@ struct tare_recording_state tare_recording_state(const struct tare_recording *r,
 bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
 	struct tare_recording_state s = tare_recording_state(r, i);
-	struct tare_pack bytes = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 };
 	bool is_ours = false;
 	char *path;
 	int rc;
@@ -152,7 +152,6 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
 	else
 		rc = rc ? rc : TARE_E_FORMAT;
-	tare_pack_free(&bytes);
 	free(path);
 	return !rc;
 }
@@ -160,7 +159,7 @@ bool tare_recording_read_state(const struct tare_recording *r, size_t i, struct 
 void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct tare_str *out)
 {
 	uint32_t number = tare_recording_state(r, i).number;
-	struct tare_pack bytes = { 0 };
+	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 };
 	char *path;
 
 	tare_str_cut(out, 0);
@@ -169,7 +168,6 @@ void tare_recording_read_ended(const struct tare_recording *r, size_t i, struct 
 	path = tare_manifest_state_path(store_of(r)->folder, number);
 	if (!tare_state_read_ended(path, number, &bytes))
 		tare_str_add_n(out, (const char *)bytes.data, bytes.len);
-	tare_pack_free(&bytes);
 	free(path);
 }
 

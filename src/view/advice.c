@@ -116,7 +116,7 @@ static void collect(struct list *list, const struct tare_ledger *const *ledgers,
 static void add_line(struct tare_emit *e, const struct said *said, const char *known)
 {
 	char mib[TARE_UNITS_TEXT_MAX];
-	struct tare_str head = { 0 }, text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 }, text = { 0 };
 
 	if (!said->is_everywhere)
 		tare_str_addf(&text, "at %s: ", said->ledger->at);
@@ -124,8 +124,6 @@ static void add_line(struct tare_emit *e, const struct said *said, const char *k
 	tare_str_addf(&text, ". %s", tare_finding_less(said->finding));
 	tare_str_addf(&head, "%10s  %-8s  ", tare_units_mib(mib, said->finding->bytes), known);
 	tare_emit_term(e, TARE_TONE_PLAIN, tare_str_text(&head), tare_str_text(&text));
-	tare_str_free(&head);
-	tare_str_free(&text);
 }
 
 static void advise_device(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
@@ -155,7 +153,7 @@ static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *cons
 {
 	const struct tare_ledger *worst = NULL;
 	char mib[TARE_UNITS_TEXT_MAX];
-	struct tare_str s = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 	int64_t bytes = 0;
 
 	for (int i = 0; i < ledger_nr; i++) {
@@ -175,7 +173,6 @@ static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *cons
 	              "doctor checks what could not be seen here.",
 	              tare_units_mib(mib, bytes), worst->at);
 	tare_emit_alarm(e, "%s", tare_str_text(&s));
-	tare_str_free(&s);
 }
 
 void tare_degraded_text(struct tare_emit *e, const struct tare_ledger *ledger)

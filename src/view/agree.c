@@ -173,7 +173,7 @@ static void agree_data(struct tare_agreement *a, const struct place *p, enum tar
 {
 	struct tare_by_ask ask = { .by = by, .ledgers = &p->l, .ledger_nr = 1, .pid = -1 };
 	struct tare_said json = { .view = "its JSON" }, csv = { .view = "its CSV" };
-	struct tare_arena memory = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena memory = { 0 };
 
 	tare_said_json(&json, &memory, &ask, p->d ? p->d->index : -1);
 	tare_said_csv(&csv, &memory, &ask, p->d ? p->d->index : -1);
@@ -181,7 +181,6 @@ static void agree_data(struct tare_agreement *a, const struct place *p, enum tar
 	said_compare(a, table, &csv, p->memory, p->t_ns);
 	said_free(&json);
 	said_free(&csv);
-	tare_arena_free(&memory);
 }
 
 static void agree_accounts(struct tare_agreement *a, const struct place *p)

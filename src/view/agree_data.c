@@ -20,7 +20,7 @@ static void print(struct tare_str *out, enum tare_emit_format format, const stru
 void tare_said_json(struct tare_said *f, struct tare_arena *memory, const struct tare_by_ask *ask, int device)
 {
 	const struct tare_json_value *root = NULL, *rows;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	print(&text, TARE_EMIT_JSON, ask);
 	if (!tare_json_parse(memory, tare_str_text(&text), text.len, &root, NULL)) {
@@ -35,7 +35,6 @@ void tare_said_json(struct tare_said *f, struct tare_arena *memory, const struct
 				tare_said_add(f, label, bytes);
 		}
 	}
-	tare_str_free(&text);
 }
 
 /* ---- CSV ---- */

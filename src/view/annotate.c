@@ -202,7 +202,7 @@ static void add_rows(struct tare_emit *e, const struct tare_ledger *l, int devic
 static void show_table(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file,
                        const struct sums *s, const char *source)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_str_addf(&title, "%s · ", file);
 	if (device < 0)
@@ -217,7 +217,6 @@ static void show_table(struct tare_emit *e, const struct tare_ledger *l, int dev
 		tare_emit_table(e, "rows", tare_str_text(&title), TARE_COLUMNS(shown));
 	add_rows(e, l, device, s, source);
 	tare_emit_table_end(e);
-	tare_str_free(&title);
 }
 
 static void show(struct tare_emit *e, const struct tare_ledger *l, int device, const char *file, const struct sums *s,

@@ -187,7 +187,7 @@ static void add_view(struct found *f, struct tare_budget_limit *l, const struct 
 
 static int no_such_row(const struct tare_budget_limit *l, struct found *f, struct tare_err *err)
 {
-	struct tare_str hint = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str hint = { 0 };
 
 	if (l->by < 0)
 		for (int i = 0; i < SUMS; i++)
@@ -197,7 +197,6 @@ static int no_such_row(const struct tare_budget_limit *l, struct found *f, struc
 	             l->by < 0 ? "row" : tare_by_infos[l->by].name, l->row, l->at, tare_str_text(&hint),
 	             f->name_nr == 1 ? "is" : "are", f->name_nr ? tare_str_text(&f->names) : "none",
 	             f->name_nr > NAMES_MAX ? " …" : "");
-	tare_str_free(&hint);
 	return TARE_E_USAGE;
 }
 

@@ -15,7 +15,7 @@ static void add_attribute(struct tare_str *out, const char *name, const char *va
 
 static void add_case(struct tare_str *out, const struct tare_budget_limit *l, const char *suite)
 {
-	struct tare_str name = { 0 }, sentence = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 }, sentence = { 0 };
 
 	tare_budget_name(&name, l);
 	tare_budget_sentence(&sentence, l);
@@ -36,8 +36,6 @@ static void add_case(struct tare_str *out, const struct tare_budget_limit *l, co
 		tare_str_add(out, "/>\n");
 	}
 	tare_str_add(out, "    </testcase>\n");
-	tare_str_free(&name);
-	tare_str_free(&sentence);
 }
 
 void tare_budget_junit(struct tare_str *out, const struct tare_budget *b, const char *suite)
@@ -58,7 +56,7 @@ void tare_budget_junit(struct tare_str *out, const struct tare_budget *b, const 
 /* A line of a log is steered by "%", line ends and, in a property, ":" and ",": GitHub's rules. */
 static void add_escaped(struct tare_str *out, const char *text, bool is_property)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_text_add_name(&name, text);
 	for (const char *p = tare_str_text(&name); *p; p++)
@@ -66,7 +64,6 @@ static void add_escaped(struct tare_str *out, const char *text, bool is_property
 			tare_str_addf(out, "%%%02X", (unsigned char)*p);
 		else
 			tare_str_add_char(out, *p);
-	tare_str_free(&name);
 }
 
 static const char *without_folder(const char *file, const char *folder)
@@ -82,7 +79,7 @@ void tare_budget_github(struct tare_str *out, const struct tare_budget *b, const
 		const struct tare_budget_limit *l = &b->limits[i];
 		const char *file = l->source ? l->source : l->file;
 		unsigned long long line = l->source ? l->source_line : l->line;
-		struct tare_str sentence = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str sentence = { 0 };
 
 		if (l->state == TARE_LIMIT_OK)
 			continue;
@@ -96,6 +93,5 @@ void tare_budget_github(struct tare_str *out, const struct tare_budget *b, const
 		tare_budget_sentence(&sentence, l);
 		add_escaped(out, tare_str_text(&sentence), false);
 		tare_str_add_char(out, '\n');
-		tare_str_free(&sentence);
 	}
 }

@@ -149,7 +149,7 @@ static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit 
 {
 	const char *plus = strrchr(text, '+'), *slash = strrchr(limit.file, '/');
 	const char *path = text, *above = NULL;
-	struct tare_str whole = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str whole = { 0 };
 
 	if (plus && plus > text && strchr(" \t", plus[-1])) {
 		path = strip(&b->arena, text, (size_t)(plus - text));
@@ -159,7 +159,6 @@ static int add_baseline_of_file(struct tare_budget *b, struct tare_budget_limit 
 		tare_str_add_n(&whole, limit.file, (size_t)(slash + 1 - limit.file));
 	tare_str_add(&whole, path);
 	limit.baseline = tare_arena_strdup(&b->arena, tare_str_text(&whole));
-	tare_str_free(&whole);
 	return add_baseline(b, limit, above, err);
 }
 

@@ -128,13 +128,12 @@ void tare_budget_show(struct tare_emit *e, const struct tare_budget *b)
 		add_row(e, &b->limits[i]);
 	tare_emit_table_end(e);
 	for (size_t i = 0; i < b->nr; i++) {
-		struct tare_str text = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 		if (b->limits[i].state == TARE_LIMIT_OK)
 			continue;
 		tare_budget_sentence(&text, &b->limits[i]);
 		tare_emit_note(e, "! %s", tare_str_text(&text));
-		tare_str_free(&text);
 	}
 	if (over || unknown)
 		tare_emit_note(e, "%zu of %zu over, %zu not known", over, b->nr, unknown);

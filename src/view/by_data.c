@@ -87,7 +87,7 @@ TARE_COMPARATOR(compare, struct ordered, TARE_COMPARED(tare_cell_compare(&x->by,
 /* Rows of one device. */
 static void order(struct tare_by_row *rows, size_t count, enum tare_by by, const struct tare_column *column, int sign)
 {
-	struct ordered *items = tare_xcalloc(count, sizeof(*items));
+	TARE_FREED_HERE struct ordered *items = tare_xcalloc(count, sizeof(*items));
 
 	for (size_t i = 0; i < count; i++) {
 		struct row row = row_of(by, &rows[i]);
@@ -97,7 +97,6 @@ static void order(struct tare_by_row *rows, size_t count, enum tare_by by, const
 	TARE_SORT(items, count, compare);
 	for (size_t i = 0; i < count; i++)
 		rows[i] = items[i].row;
-	free(items);
 }
 
 bool tare_by_order(struct tare_emit *e, enum tare_by by, struct tare_by_rows *all, int ledger_nr)

@@ -50,7 +50,7 @@ TARE_COMPARATOR(by_first, struct line, TARE_FALLING(bytes[0]) TARE_FALLING(most)
 /* Those that are shown first, each in the order in which it came. */
 static void part(struct lines *lines)
 {
-	struct line *items = tare_xcalloc(lines->count, sizeof(*items));
+	TARE_FREED_HERE struct line *items = tare_xcalloc(lines->count, sizeof(*items));
 	size_t n = 0;
 
 	for (int is_small = 0; is_small < 2; is_small++)
@@ -58,7 +58,6 @@ static void part(struct lines *lines)
 			if ((lines->items[i].most < LEAST) == is_small)
 				items[n++] = lines->items[i];
 	memcpy(lines->items, items, n * sizeof(*items));
-	free(items);
 }
 
 static void collect(struct lines *lines, const struct tare_by_rows *all, bool is_ordered)
@@ -88,7 +87,7 @@ static void add_row(struct tare_sheet *s, const int64_t *bytes, enum tare_text_t
 /* A row for each line with LEAST bytes or more in any ledger, and one for all other lines together. */
 static void add_rows(struct tare_sheet *s, const struct lines *lines)
 {
-	int64_t *rest = tare_xcalloc((size_t)lines->ledger_nr, sizeof(*rest));
+	TARE_FREED_HERE int64_t *rest = tare_xcalloc((size_t)lines->ledger_nr, sizeof(*rest));
 	size_t shown = 0;
 
 	for (; shown < lines->count && lines->items[shown].most >= LEAST; shown++) {
@@ -102,7 +101,6 @@ static void add_rows(struct tare_sheet *s, const struct lines *lines)
 		tare_str_addf(&s->row->label, "%zu smaller ones", lines->count - shown);
 		add_row(s, rest, TARE_TONE_QUIET);
 	}
-	free(rest);
 }
 
 static void show_stack(void *arg, const char *label, const struct tare_by_row *sums, struct tare_row_look look)

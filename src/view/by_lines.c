@@ -168,7 +168,7 @@ static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by
 {
 	struct tare_blocks_ledger all = { 0 };
 	struct tare_column shown[sizeof(columns) / sizeof(columns[0])];
-	struct tare_str title = { 0 }, instant = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 }, instant = { 0 };
 	size_t first = 0, count = 0;
 	bool leaves_out = false;
 	int64_t host = 0;
@@ -197,8 +197,6 @@ static void add_table(struct tare_emit *e, enum tare_by by, const struct tare_by
 	tare_stack_tree_note(e, leaves_out);
 	tare_emit_gap(e);
 	tare_card_text(e, device);
-	tare_str_free(&title);
-	tare_str_free(&instant);
 }
 
 void tare_by_lines_text(struct tare_emit *e, enum tare_by by, const struct tare_by_rows *all,

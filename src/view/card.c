@@ -65,7 +65,7 @@ static void add_refusals(struct tare_emit *e, const struct tare_device_ledger *d
 {
 	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX];
 	const struct tare_refusal *first = &d->refusals[0];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	uint64_t count = 0;
 
 	for (int i = 0; i < d->refusal_nr; i++) {
@@ -94,13 +94,12 @@ static void add_refusals(struct tare_emit *e, const struct tare_device_ledger *d
 	}
 	if (d->refusal_nr > MAX_REFUSALS)
 		tare_emit_note(e, "    and %d more: tare report --json", d->refusal_nr - MAX_REFUSALS);
-	tare_str_free(&line);
 }
 
 void tare_card_text(struct tare_emit *e, const struct tare_device_ledger *device)
 {
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!device->card.is_there)
 		return;
@@ -119,7 +118,6 @@ void tare_card_text(struct tare_emit *e, const struct tare_device_ledger *device
 		                    "size: --card PROFILE counts the first two as they are there.");
 	add_line(e, &line);
 	tare_emit_gap(e);
-	tare_str_free(&line);
 }
 
 /* ---- JSON ---- */

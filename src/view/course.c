@@ -47,7 +47,7 @@ static void show_series(struct tare_emit *e, const char *title, const struct tar
 static void show_device(struct tare_emit *e, const struct tare_device_ledger *d)
 {
 	char mib[TARE_UNITS_TEXT_MAX], time[TARE_UNITS_TEXT_MAX];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_device_text_title(&title, d);
 	show_series(e, tare_str_text(&title), &d->timeline);
@@ -55,7 +55,6 @@ static void show_device(struct tare_emit *e, const struct tare_device_ledger *d)
 		tare_emit_note(e, "peak %s MiB at %s", tare_units_mib(mib, (int64_t)d->peak_used),
 		               tare_units_duration(time, d->peak_t_ns));
 	tare_emit_gap(e);
-	tare_str_free(&title);
 }
 
 static void show_people(struct tare_emit *e, const struct tare_ledger *ledger)

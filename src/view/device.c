@@ -49,7 +49,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 
 static void add_table(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_str_add(&title, "GPUs · ");
 	tare_device_text_instant(&title, ledger, -1);
@@ -60,7 +60,6 @@ static void add_table(struct tare_emit *e, const struct tare_ledger *ledger)
 	if (ledger->device_nr > 1 && ledger->t_ns >= 0) /* peaks of several are not of one time */
 		tare_emit_sum(e, "all");
 	tare_emit_table_end(e);
-	tare_str_free(&title);
 }
 
 bool tare_device_is_any(const struct tare_by_ask *ask)

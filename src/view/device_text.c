@@ -142,7 +142,7 @@ void tare_device_text_title(struct tare_str *title, const struct tare_device_led
 void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const struct tare_columns *c,
                             const struct tare_ledger *const *ledgers, const struct tare_device_ledger *device)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_sheet_begin(s, e, (size_t)c->column_nr);
 	s->word_head = "evidence";
@@ -150,7 +150,6 @@ void tare_device_text_begin(struct tare_sheet *s, struct tare_emit *e, const str
 		tare_device_text_instant(&s->heads[i], ledgers[i], c->devices[i] ? c->devices[i]->t_ns : -1);
 	tare_device_text_title(&title, device);
 	tare_sheet_open(s, tare_str_text(&title), TARE_COL_BYTES);
-	tare_str_free(&title);
 }
 
 void tare_device_text_end(struct tare_sheet *s, const struct tare_columns *c)

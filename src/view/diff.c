@@ -34,8 +34,7 @@ static const char *path_in_before(struct tare_diff *d, const struct tare_diff_it
 {
 	const struct tare_diff_process *p = item->process < 0 ? NULL : &d->after.processes[item->process];
 	const char *rest = p ? item->path + strlen(p->path) : NULL;
-	struct tare_str path = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	if (!p)
 		return item->elsewhere ? item->elsewhere : item->path;
@@ -48,9 +47,7 @@ static const char *path_in_before(struct tare_diff *d, const struct tare_diff_it
 				tare_str_add(&path, "after:");
 		tare_str_add(&path, item->path);
 	}
-	kept = tare_arena_strdup(&d->arena, tare_str_text(&path));
-	tare_str_free(&path);
-	return kept;
+	return tare_arena_strdup(&d->arena, tare_str_text(&path));
 }
 
 static size_t parent_len(const char *path)
@@ -123,8 +120,8 @@ static void add_after(struct tare_diff *d, struct tare_strmap *map, const int *p
 static void add_rest(struct tare_diff *d, struct tare_strmap *map)
 {
 	size_t count = d->row_nr;
-	int64_t *before = tare_xcalloc(count + 1, sizeof(*before));
-	int64_t *after = tare_xcalloc(count + 1, sizeof(*after));
+	TARE_FREED_HERE int64_t *before = tare_xcalloc(count + 1, sizeof(*before));
+	TARE_FREED_HERE int64_t *after = tare_xcalloc(count + 1, sizeof(*after));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_diff_row *row = &d->rows[i];
@@ -150,8 +147,6 @@ static void add_rest(struct tare_diff *d, struct tare_strmap *map)
 		row->is_before = row->before != 0;
 		row->is_after = row->after != 0;
 	}
-	free(before);
-	free(after);
 }
 
 /* What is used where a counter says it, else what the leaves sum to. */
@@ -184,7 +179,7 @@ TARE_COMPARATOR(by_change, struct tare_diff_row,
 /* In order of the change, or of what stays; `parent` goes with the row. */
 static void sort(struct tare_diff *d)
 {
-	int *new_place = tare_xcalloc(d->row_nr + 1, sizeof(*new_place));
+	TARE_FREED_HERE int *new_place = tare_xcalloc(d->row_nr + 1, sizeof(*new_place));
 
 	for (size_t i = 0; i < d->row_nr; i++)
 		d->rows[i].number = (int)i;
@@ -195,12 +190,11 @@ static void sort(struct tare_diff *d)
 	for (size_t i = 0; i < d->row_nr; i++)
 		if (d->rows[i].parent >= 0)
 			d->rows[i].parent = new_place[d->rows[i].parent];
-	free(new_place);
 }
 
 void tare_diff_build(struct tare_diff *d)
 {
-	struct tare_strmap map = { 0 };
+	TARE_FREED_BY(tare_strmap_free) struct tare_strmap map = { 0 };
 	int *places;
 
 	tare_diff_pair_processes(&d->before, &d->after);
@@ -216,6 +210,5 @@ void tare_diff_build(struct tare_diff *d)
 		sum_up(d, places);
 		sort(d);
 	}
-	tare_strmap_free(&map);
 	free(places);
 }

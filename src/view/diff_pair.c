@@ -114,14 +114,11 @@ int *tare_diff_pair_places(struct tare_diff *d)
 
 uint64_t *tare_diff_slot(struct tare_strmap *map, int place, const char *path, size_t len, bool *is_new)
 {
-	struct tare_str key = { 0 };
-	uint64_t *slot;
+	TARE_FREED_BY(tare_str_free) struct tare_str key = { 0 };
 
 	tare_str_addf(&key, "%d ", place);
 	tare_str_add_n(&key, path, len);
-	slot = is_new ? tare_strmap_put(map, tare_str_text(&key), is_new) : tare_strmap_get(map, tare_str_text(&key));
-	tare_str_free(&key);
-	return slot;
+	return is_new ? tare_strmap_put(map, tare_str_text(&key), is_new) : tare_strmap_get(map, tare_str_text(&key));
 }
 
 /* Names of lines and stacks without folders, by place: which item of a report has it, if only one has. */
@@ -144,7 +141,7 @@ static void index_bare(const struct tare_diff_side *s, const int *places, struct
 
 void tare_diff_pair_lines(struct tare_diff *d, const int *places)
 {
-	struct tare_strmap before = { 0 }, after = { 0 }, paths = { 0 };
+	TARE_FREED_BY(tare_strmap_free) struct tare_strmap before = { 0 }, after = { 0 }, paths = { 0 };
 	bool is_new;
 
 	index_bare(&d->before, NULL, &before);
@@ -164,7 +161,4 @@ void tare_diff_pair_lines(struct tare_diff *d, const int *places)
 		if (*mine != SEVERAL && other && *other != SEVERAL)
 			item->elsewhere = d->before.items[*other - 1].path;
 	}
-	tare_strmap_free(&before);
-	tare_strmap_free(&after);
-	tare_strmap_free(&paths);
 }

@@ -174,13 +174,12 @@ static const char *label_of(struct tare_diff_side *s, const struct tare_json_val
 {
 	const char *label = tare_json_get_str(row, keys->label);
 	const char *root = keys->root ? tare_json_get_str(row, keys->root) : NULL;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!label || !root || !strcmp(label, root))
 		return label;
 	tare_str_addf(&text, "%s: %s", root, label);
 	label = tare_arena_strdup(&s->arena, tare_str_text(&text));
-	tare_str_free(&text);
 	return label;
 }
 
@@ -206,8 +205,7 @@ static const char *short_label_of(const char *label, const struct tare_json_valu
 /* "/a/train.py:87 in forward < /a/main.py:3 in <module>" without "/a/": a program may lie elsewhere the next time. */
 static const char *bare_label_of(struct tare_diff_side *s, const char *label)
 {
-	struct tare_str bare = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str bare = { 0 };
 
 	for (const char *p = label; *p;) {
 		const char *end = strstr(p, " < "), *next = end ? end + 3 : p + strlen(p);
@@ -218,9 +216,7 @@ static const char *bare_label_of(struct tare_diff_side *s, const char *label)
 		tare_str_add_n(&bare, p + name, (size_t)(next - p) - name);
 		p = next;
 	}
-	kept = tare_arena_strdup(&s->arena, tare_str_text(&bare));
-	tare_str_free(&bare);
-	return kept;
+	return tare_arena_strdup(&s->arena, tare_str_text(&bare));
 }
 
 /* Rows of a view, which have no path: their label is one. */

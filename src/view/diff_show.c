@@ -290,7 +290,7 @@ static struct below add_rows(struct tare_emit *e, const struct tare_diff *d, int
 
 static void say_below(struct tare_emit *e, const struct below *below)
 {
-	struct tare_str counts = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str counts = { 0 };
 
 	if (below->counts) {
 		add_counts(&counts, below->counts);
@@ -300,7 +300,6 @@ static void say_below(struct tare_emit *e, const struct below *below)
 		tare_emit_note(e, "  %zu row%s the same on both sides", below->same, below->same == 1 ? " is" : "s are");
 	if (below->tiny)
 		tare_emit_note(e, "  %zu row%s next to nothing on both sides", below->tiny, below->tiny == 1 ? " is" : "s are");
-	tare_str_free(&counts);
 }
 
 static bool has_rows(const struct tare_diff *d, int place)
@@ -326,7 +325,7 @@ static void add_name(struct tare_str *title, const struct tare_diff_place *place
 static void show_place(struct tare_emit *e, const struct tare_diff *d, int place)
 {
 	const struct tare_diff_total *t = &d->totals[place];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 	struct below below;
 
 	if (t->place->index >= 0)
@@ -345,13 +344,12 @@ static void show_place(struct tare_emit *e, const struct tare_diff *d, int place
 	tare_emit_table_end(e);
 	say_below(e, &below);
 	tare_emit_gap(e);
-	tare_str_free(&title);
 }
 
 static void say_side(struct tare_emit *e, const char *head, const struct tare_diff_side *s, bool is_of_changes)
 {
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_add(&line, s->source ? s->source : "a report without a name");
 	if (!is_of_changes)
@@ -361,7 +359,6 @@ static void say_side(struct tare_emit *e, const char *head, const struct tare_di
 	if (s->is_simulated)
 		tare_str_add(&line, ", of a simulated GPU");
 	tare_emit_term(e, TARE_TONE_QUIET, head, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void show_people(struct tare_emit *e, const struct tare_diff *d)

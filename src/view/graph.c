@@ -27,7 +27,7 @@ void tare_graph_line(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	char text[TARE_UNITS_TEXT_MAX];
 	struct tare_graph_counts n;
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_graph_count(&n, ledger);
 	tare_str_addf(&line, "graphs captured: %s", tare_units_count(text, n.captured));
@@ -39,7 +39,6 @@ void tare_graph_line(struct tare_emit *e, const struct tare_ledger *ledger)
 		tare_str_addf(&line, " · executable graphs alive: %s · tare report --by graph",
 		              tare_units_count(text, n.alive));
 	tare_emit_indented(e, 0, 2, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 void tare_graph_saving_text(struct tare_str *out, const struct tare_graph_saving *saving)

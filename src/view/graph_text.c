@@ -186,7 +186,7 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 	uint32_t streams = streams_of(graphs, count);
 	struct tare_graph_counts n;
 	struct lines lines = { 0 };
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_graph_count(&n, &own);
 	tare_str_addf(&title, "GPU %d  ", graphs->device);
@@ -198,7 +198,6 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 		tare_str_addf(&title, " · capture streams: %u", streams);
 	build(&lines, graphs, count);
 	add_table(e, tare_str_text(&title), &lines);
-	tare_str_free(&title);
 	free(lines.items);
 }
 
@@ -206,14 +205,13 @@ static void add_savings(struct tare_emit *e, const struct tare_ledger *ledger, i
 {
 	for (int i = 0; i < ledger->saving_nr; i++) {
 		const struct tare_graph_saving *s = &ledger->savings[i];
-		struct tare_str line = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 		char text[TARE_UNITS_TEXT_MAX];
 
 		if (s->device != device)
 			continue;
 		tare_graph_saving_text(&line, s);
 		tare_emit_alarm(e, "could save %s MiB: %s", tare_units_mib(text, s->have - s->need), tare_str_text(&line));
-		tare_str_free(&line);
 	}
 }
 

@@ -98,7 +98,7 @@ static void add_where(struct shown *s, const struct tare_ledger *ledger, bool is
 static void add_callers(struct tare_emit *e, const struct tare_growth *g)
 {
 	const char *at = g->short_line && g->short_stack ? strstr(g->short_stack, g->short_line) : NULL;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (at)
 		at += strlen(g->short_line);
@@ -106,7 +106,6 @@ static void add_callers(struct tare_emit *e, const struct tare_growth *g)
 		return;
 	tare_str_addf(&text, "  most of it by %s", at + strlen(TARE_LINE_BETWEEN));
 	tare_emit_line(e, tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 static bool is_of_one_process(const struct tare_ledger *ledger)

@@ -106,7 +106,7 @@ static void add_device(const struct screen *s, const struct tare_device_ledger *
 
 static void add_untouched(const struct screen *s, const struct tare_ledger *last)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	bool is_heap = false;
 	int n = 0;
 
@@ -125,7 +125,6 @@ static void add_untouched(const struct screen *s, const struct tare_ledger *last
 		               tare_str_text(&line));
 		tare_emit_gap(s->e);
 	}
-	tare_str_free(&line);
 }
 
 static bool is_worth_a_word(uint64_t bytes)
@@ -145,7 +144,7 @@ enum { TABLES_LEAST = 16 << 20 }; /* most programs have some MiB of page tables,
 
 static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_add(&line, h->name ? h->name : "");
 	tare_str_addf(&line, " (pid %lld)", (long long)h->pid);
@@ -166,7 +165,6 @@ static void add_host(const struct screen *s, const struct tare_host_ledger *h)
 	tare_str_add(&line, " MiB");
 	tare_emit_term(s->e, TARE_TONE_PLAIN, "host  ", tare_str_text(&line));
 	tare_pinned_text(s->e, h);
-	tare_str_free(&line);
 }
 
 TARE_COMPARATOR_OF_POINTERS(by_peak, struct tare_host_ledger,

@@ -130,7 +130,7 @@ static void add_label(struct tare_str *out, const struct tare_line_part *part)
 static void add_account(struct tare_emit *e, const struct tare_ledger *l, const struct tare_device_ledger *d,
                         const struct tare_line_part *part)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct row row;
 
 	add_label(&text, part);
@@ -141,7 +141,6 @@ static void add_account(struct tare_emit *e, const struct tare_ledger *l, const 
 	row.evidence = tare_evidence_name(part->evidence);
 	row.owner = part->owner;
 	tare_emit_add(e, &row);
-	tare_str_free(&text);
 }
 
 /* No account, so it has no count and no owner. */
@@ -232,7 +231,7 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 	/* On the screen a line that only made tensors has no table of nothing. */
 	bool is_shown = !tare_emit_is_for_people(e) || has_rows(p) || !p->tensors.ever;
 	char unexplained[TARE_UNITS_TEXT_MAX];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	add_title(&title, choice, p->function);
 	tare_str_add(&title, " · ");
@@ -258,7 +257,6 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *l, const 
 		tare_emit_note(e, "  unexplained on this GPU, and of no line: %s MiB",
 		               tare_units_mib(unexplained, of_no_line(d)));
 	tare_emit_close(e);
-	tare_str_free(&title);
 }
 
 /* The bytes of CPU memory that PyTorch asked for on this line. They need not be resident, so this row is in no sum. */
@@ -266,7 +264,7 @@ static void show_host(struct tare_emit *e, const struct tare_ledger *l, const st
                       const struct tare_line_choice *choice)
 {
 	struct tare_line_made made = { .at = l->at, .device = -1, .pid = h->pid, .choice = choice, .rows = &h->blocks };
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 	const char *function = NULL;
 
 	for (int i = 0; i < h->line_nr; i++) {
@@ -290,7 +288,6 @@ static void show_host(struct tare_emit *e, const struct tare_ledger *l, const st
 	tare_line_made_show(e, &made);
 	tare_emit_note(e, "  asked for by PyTorch, whether resident or not");
 	tare_emit_close(e);
-	tare_str_free(&title);
 }
 
 static const struct tare_column line_columns[] = {

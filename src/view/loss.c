@@ -40,7 +40,7 @@ static struct sum sum_up(const struct tare_ledger *ledger, bool is_counted)
 static void add(struct tare_emit *e, const struct sum *s)
 {
 	char from[TARE_UNITS_TEXT_MAX], to[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!s->row_nr)
 		return;
@@ -51,7 +51,6 @@ static void add(struct tare_emit *e, const struct sum *s)
 	tare_str_addf(&line, ", from %s to %s, because %s; nothing after that is exact",
 	              tare_units_duration(from, s->from_ns), tare_units_duration(to, s->to_ns), s->why);
 	tare_emit_alarm(e, "%s", tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 void tare_loss_text(struct tare_emit *e, const struct tare_ledger *ledger)

@@ -166,7 +166,7 @@ static void add_modules(struct tare_emit *e, const struct shown *s)
 static void add_folded(struct tare_emit *e, const struct shown *s, const struct tare_module_node *n)
 {
 	struct row row = row_of(s, n);
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (n->last)
 		tare_str_addf(&text, "%s–%s × %zu", row.shown, n->last, n->times);
@@ -174,7 +174,6 @@ static void add_folded(struct tare_emit *e, const struct shown *s, const struct 
 		tare_str_add(&text, row.shown);
 	row.shown = tare_str_text(&text);
 	tare_emit_add_as(e, &row, (struct tare_row_look){ .level = n->depth });
-	tare_str_free(&text);
 }
 
 /* For people: the largest, with equal layers in one row. */
@@ -257,7 +256,7 @@ static void show_modules(struct tare_emit *e, const struct shown *s)
 {
 	struct row all = { .all = s->tree.all, .other = other_in(&s->tree.all) };
 	struct tare_column mine[sizeof(columns) / sizeof(columns[0])];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	memcpy(mine, columns, sizeof(columns));
 	leave_out_empty(e, TARE_COLUMNS(mine), &all);
@@ -267,7 +266,6 @@ static void show_modules(struct tare_emit *e, const struct shown *s)
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, &s->place);
 	tare_emit_gap(e);
-	tare_str_free(&title);
 }
 
 static void show_classes(struct tare_emit *e, const struct shown *s)

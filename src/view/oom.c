@@ -117,14 +117,13 @@ static void add_there(struct tare_str *line, const struct tare_oom *o)
 void tare_oom_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
 	for (int i = 0; i < ledger->oom_nr && i < MAX_OOMS; i++) {
-		struct tare_str line = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 		add_asked(&line, &ledger->ooms[i]);
 		tare_emit_alarm(e, "%s", tare_str_text(&line));
 		tare_str_cut(&line, 0);
 		add_there(&line, &ledger->ooms[i]);
 		tare_emit_indented(e, 2, 2, tare_str_text(&line));
-		tare_str_free(&line);
 	}
 	if (ledger->oom_nr > MAX_OOMS)
 		tare_emit_alarm(e, "out of memory at %d other lines: tare report --json", ledger->oom_nr - MAX_OOMS);

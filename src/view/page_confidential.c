@@ -121,14 +121,11 @@ static void add_name(struct names *n, struct tare_str *out, const char *text)
 /* A word that has a '/' in it, as a part of a path has it. */
 static bool is_part_word(const char *part)
 {
-	struct tare_str word = { 0 };
-	bool is;
+	TARE_FREED_BY(tare_str_free) struct tare_str word = { 0 };
 
 	for (const char *p = part; *p; p += strncmp(p, "%2F", 3) ? 1 : 3)
 		tare_str_add_char(&word, strncmp(p, "%2F", 3) ? *p : '/');
-	is = is_word(tare_str_text(&word));
-	tare_str_free(&word);
-	return is;
+	return is_word(tare_str_text(&word));
 }
 
 /* "process:431/allocations/PyTorch": part by part, so that rows stay below their parents. */
@@ -153,7 +150,7 @@ static void add_path(struct names *n, struct tare_str *out, const char *path)
 
 static void write_text(struct names *n, const struct tare_json_value *v, const char *key)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	bool is_device = key && v->key && !strcmp(key, "devices") && !strcmp(v->key, "name");
 
 	if (is_kept(key, v->key) || is_device)
@@ -163,7 +160,6 @@ static void write_text(struct names *n, const struct tare_json_value *v, const c
 	else
 		add_name(n, &text, v->text);
 	tare_json_str(&n->out, v->key, tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 /* `of`: the member that the list is of, in which it stands. */
@@ -202,12 +198,11 @@ void tare_page_leave_names_out(struct tare_str *data)
 	struct tare_str text = { 0 };
 	struct names n = { .out = { .out = &text } };
 	const struct tare_json_value *root;
-	struct tare_arena arena = { 0 };
+	TARE_FREED_BY(tare_arena_free) struct tare_arena arena = { 0 };
 
 	if (!tare_json_parse(&arena, tare_str_text(data), data->len, &root, NULL))
 		write_value(&n, root, NULL);
 	tare_str_free(data);
 	*data = text;
 	tare_strmap_free(&n.numbers);
-	tare_arena_free(&arena);
 }

@@ -186,7 +186,7 @@ static void add_row(struct tare_emit *e, const struct tare_device_ledger *d, con
 /* "process:431/tensors", as tare_host_json() calls it. */
 static void add_host_row(struct tare_emit *e, const struct tare_host_ledger *h, const char *part, const char *category)
 {
-	struct tare_str path = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 	struct lines all = { 0 };
 	int kind = 0;
 
@@ -198,7 +198,6 @@ static void add_host_row(struct tare_emit *e, const struct tare_host_ledger *h, 
 		add_from(&all, &(struct from){ &h->lines[i], h->lines[i].tensors.bytes, h->lines[i].tensors.count });
 	write_lines(e, &all);
 	tare_emit_close(e);
-	tare_str_free(&path);
 }
 
 static void add_host(struct tare_emit *e, const struct tare_host_ledger *h)

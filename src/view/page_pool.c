@@ -95,7 +95,7 @@ static void add_segment(struct tare_emit *e, struct tare_page_texts *lines, cons
 static void add_device(struct tare_emit *e, struct tare_page_texts *lines, const struct tare_ledger *l,
                        const struct tare_device_ledger *d)
 {
-	struct block *blocks = tare_xcalloc(BLOCKS_MAX, sizeof(*blocks));
+	TARE_FREED_HERE struct block *blocks = tare_xcalloc(BLOCKS_MAX, sizeof(*blocks));
 	size_t nr = find_blocks(blocks, d);
 
 	for (size_t from = 0, until; from < nr; from = until) {
@@ -103,7 +103,6 @@ static void add_device(struct tare_emit *e, struct tare_page_texts *lines, const
 			until++;
 		add_segment(e, lines, l, d, blocks + from, until - from);
 	}
-	free(blocks);
 }
 
 /* What the allocator would have had with other settings: tare whatif --best. */

@@ -69,7 +69,7 @@ static int64_t at(const struct tare_step_curve *c, bool is_live, int part, int64
 /* [[part 0, part 1, …] of each quantile] */
 static void add_band(struct tare_emit *e, const char *key, const struct curves *all, bool is_live, int64_t axis)
 {
-	int64_t *values = tare_xcalloc(all->nr + 1, sizeof(*values));
+	TARE_FREED_HERE int64_t *values = tare_xcalloc(all->nr + 1, sizeof(*values));
 	int64_t out[QUANTILES][PARTS];
 
 	for (int part = 0; part < PARTS; part++) {
@@ -91,7 +91,6 @@ static void add_band(struct tare_emit *e, const char *key, const struct curves *
 		tare_emit_close(e);
 	}
 	tare_emit_close(e);
-	free(values);
 }
 
 /* How long the others are that most of them do not exceed. */

@@ -196,12 +196,11 @@ static void add_before(struct tare_emit *e, const struct tare_by_ask *ask, int d
 
 static void add_process(struct tare_emit *e, const struct tare_phase_row *row)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_add(&line, row->program);
 	tare_str_addf(&line, " (pid %lld)", (long long)row->pid);
 	tare_emit_line(e, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 /* `device`: tare_phase_on_device.index; RESIDENT: of all phases. */
@@ -353,13 +352,11 @@ static void add_parameters(struct tare_emit *e, const char *member, const void *
 
 	tare_emit_open(e, member, '{');
 	for (size_t i = 0; i < count && i < PARAMS_MAX; i++) {
-		struct tare_str key = { 0 }, value = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str key = { 0 }, value = { 0 };
 
 		tare_str_add_n(&key, params[i].key, params[i].key_len);
 		tare_str_add_n(&value, params[i].value, params[i].value_len);
 		tare_emit_str(e, tare_str_text(&key), tare_str_text(&value));
-		tare_str_free(&key);
-		tare_str_free(&value);
 	}
 	tare_emit_close(e);
 }

@@ -122,7 +122,7 @@ static bool is_shown(const struct tare_picture_run *run, const struct tare_memor
 static void add_head(const struct tare_plot *p, double y)
 {
 	const struct tare_device_ledger *d = p->device;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	char size[TARE_UNITS_TEXT_MAX];
 
 	if (!d) {
@@ -139,7 +139,6 @@ static void add_head(const struct tare_plot *p, double y)
 	              &(struct tare_svg_text){
 					  .x = TARE_PICTURE_LEFT, .y = y, .class = "b", .width = TARE_PICTURE_EDGE - TARE_PICTURE_LEFT },
 	              tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 /* Returns where the next one begins. */
@@ -204,7 +203,7 @@ static double add_run(struct tare_str *out, const struct tare_picture_run *run, 
 void tare_picture(struct tare_str *out, const struct tare_picture_run *runs, int run_nr)
 {
 	int64_t most[2] = { most_of(runs, run_nr, false), most_of(runs, run_nr, true) }, from = INT64_MAX, end = 0;
-	struct tare_str body = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str body = { 0 };
 	double y = 26;
 
 	for (int i = 0; i < run_nr; i++) {
@@ -227,5 +226,4 @@ void tare_picture(struct tare_str *out, const struct tare_picture_run *runs, int
 	tare_str_add(out, "<rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n");
 	tare_str_add(out, tare_str_text(&body));
 	tare_str_add(out, "</svg>\n");
-	tare_str_free(&body);
 }

@@ -160,7 +160,7 @@ void tare_picture_limit(const struct tare_plot *p)
 {
 	int64_t total = tare_picture_total(p->device);
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	if (!total || total > p->most)
 		return;
@@ -173,7 +173,6 @@ void tare_picture_limit(const struct tare_plot *p)
 	                                       .class = "m",
 	                                       .anchor = "end" },
 	              tare_str_text(&label));
-	tare_str_free(&label);
 }
 
 void tare_picture_time(struct tare_str *out, int64_t t_ns)
@@ -188,7 +187,7 @@ void tare_picture_peak(const struct tare_plot *p)
 	struct tare_memory_history_point peak;
 	double x, y, half;
 	char mib[TARE_UNITS_TEXT_MAX];
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	if (!tare_picture_most(p->panel, &peak))
 		return;
@@ -210,5 +209,4 @@ void tare_picture_peak(const struct tare_plot *p)
 		x = TARE_PICTURE_LEFT + TARE_PICTURE_PLOT - half;
 	tare_svg_text(p->out, &(struct tare_svg_text){ .x = x, .y = y - 7, .class = "b halo", .anchor = "middle" },
 	              tare_str_text(&label));
-	tare_str_free(&label);
 }

@@ -43,7 +43,7 @@ static void add_span_title(const struct tare_plot *p, const struct tare_memory_h
 static void add_bar(const struct tare_plot *p, const struct tare_memory_history_span *s, double y, int nth)
 {
 	double x = tare_plot_x(p, s->begin_ns), width = tare_plot_x(p, s->end_ns) - x;
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	tare_str_addf(p->out, "<rect class=\"ph%d\" x=\"", s->count > 1 ? 2 : nth % 2);
 	tare_svg_num(p->out, x);
@@ -60,7 +60,6 @@ static void add_bar(const struct tare_plot *p, const struct tare_memory_history_
 	if (width >= 3 * tare_svg_width("m") + 6 && *s->name)
 		tare_svg_text(p->out, &(struct tare_svg_text){ .x = x + 4, .y = y + 11, .class = "ph", .width = width - 6 },
 		              tare_str_text(&name));
-	tare_str_free(&name);
 }
 
 /* A mark is a tick, with its name where the one before left room. */
@@ -112,7 +111,7 @@ static void add_lines(const struct tare_plot *p, double y, const int *lanes)
 static void add_head(const struct tare_plot *p, double y, const char *text, uint64_t hidden)
 {
 	char count[TARE_UNITS_TEXT_MAX];
-	struct tare_str more = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str more = { 0 };
 
 	tare_svg_text(p->out,
 	              &(struct tare_svg_text){ .x = TARE_PICTURE_LEFT - 6, .y = y + 11, .class = "m", .anchor = "end" },
@@ -122,7 +121,6 @@ static void add_head(const struct tare_plot *p, double y, const char *text, uint
 	tare_str_addf(&more, "and %s more", tare_units_count(count, hidden));
 	tare_svg_text(p->out, &(struct tare_svg_text){ .x = TARE_PICTURE_SIDE, .y = y + 11, .class = "m" },
 	              tare_str_text(&more));
-	tare_str_free(&more);
 }
 
 /* Lanes of the spans, -1: none; returns how many lanes there are. */
@@ -195,7 +193,7 @@ static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double 
 {
 	double x = tare_plot_x(p, o->t_ns), width, at;
 	char mib[TARE_UNITS_TEXT_MAX];
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	tare_str_addf(&label, "out of memory: %s MiB asked for", tare_units_mib(mib, (int64_t)o->asked));
 	tare_str_add(p->out, "<path class=\"oom\" d=\"M");
@@ -215,7 +213,6 @@ static void add_oom(const struct tare_plot *p, const struct tare_oom *o, double 
 		tare_svg_text(p->out, &(struct tare_svg_text){ .x = at, .y = y + 11, .class = "oomt" }, tare_str_text(&label));
 		*free_from = at + width + 8;
 	}
-	tare_str_free(&label);
 }
 
 double tare_picture_ooms(const struct tare_plot *p, double top, bool is_drawn)

@@ -65,7 +65,7 @@ TARE_FALLING_SCALAR_COMPARATOR(by_size, int64_t)
 /* What a band must have had at some moment to be drawn on its own. */
 static int64_t least_of(const struct tare_plot *p, const int64_t *most)
 {
-	int64_t *sorted = tare_xcalloc((size_t)p->panel->band_nr + 1, sizeof(*sorted));
+	TARE_FREED_HERE int64_t *sorted = tare_xcalloc((size_t)p->panel->band_nr + 1, sizeof(*sorted));
 	int64_t least = 0, largest = 0;
 
 	memcpy(sorted, most, (size_t)p->panel->band_nr * sizeof(*sorted));
@@ -75,7 +75,6 @@ static int64_t least_of(const struct tare_plot *p, const int64_t *most)
 	for (size_t i = 0; i < p->panel->point_nr; i++)
 		if (largest < p->panel->points[i].used)
 			largest = p->panel->points[i].used;
-	free(sorted);
 	return least > largest / SHARE ? least : largest / SHARE;
 }
 

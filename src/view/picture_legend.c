@@ -60,7 +60,7 @@ static void add_swatch(const struct tare_plot *p, const struct tare_layer *l, do
 
 static void add_layer(const struct tare_plot *p, const struct tare_layer *l, double y)
 {
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	add_swatch(p, l, y);
 	tare_str_addf(&label, "%s%s", l->is_elastic ? "~ " : "", l->label);
@@ -74,13 +74,12 @@ static void add_layer(const struct tare_plot *p, const struct tare_layer *l, dou
 	add_label(p, TARE_PICTURE_SIDE + SWATCH + GAP, y, "t", tare_str_text(&label));
 	if (p->panel->has_peak)
 		add_number(p, y, "t", tare_layer_bytes(l, &p->panel->peak));
-	tare_str_free(&label);
 }
 
 void tare_picture_legend(const struct tare_plot *p)
 {
 	struct tare_memory_history_point most;
-	struct tare_str head = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str head = { 0 };
 	int row = 0;
 
 	if (!p->panel->has_peak) {
@@ -103,5 +102,4 @@ void tare_picture_legend(const struct tare_plot *p)
 		add_layer(p, &p->layers[i], row_y(p, ++row));
 	if (has_elastic(p))
 		add_label(p, TARE_PICTURE_SIDE, row_y(p, ++row), "m", "~ taken as there was room");
-	tare_str_free(&head);
 }

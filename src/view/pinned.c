@@ -108,7 +108,7 @@ void tare_pinned_text(struct tare_emit *e, const struct tare_host_ledger *h)
 {
 	const struct tare_pinned *p = &h->pinned_sum;
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (p->bytes < TARE_UNITS_LEAST)
 		return;
@@ -123,5 +123,4 @@ void tare_pinned_text(struct tare_emit *e, const struct tare_host_ledger *h)
 		tare_emit_note(
 			e,
 			"        PyTorch rounds each up to a power of two: PYTORCH_ALLOC_CONF=pinned_max_round_threshold_mb:64,pinned_max_cached_size_mb:64 (newer than 2.11), or cudaHostRegister");
-	tare_str_free(&line);
 }

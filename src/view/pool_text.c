@@ -74,7 +74,7 @@ static void add_collected(struct tare_emit *e, const struct tare_collected_ledge
 static void add_self_report(struct tare_emit *e, const struct tare_pool_self_report *s, bool has_pids)
 {
 	char t[TARE_UNITS_TEXT_MAX], rounding[TARE_UNITS_TEXT_MAX], live[TARE_UNITS_TEXT_MAX];
-	struct tare_str who = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str who = { 0 };
 
 	if (s->requested < 0)
 		return;
@@ -83,7 +83,6 @@ static void add_self_report(struct tare_emit *e, const struct tare_pool_self_rep
 	tare_emit_note(e, "rounding (torch's own count at %s%s): %s MiB of %s live", tare_units_duration(t, s->t_ns),
 	               tare_str_text(&who), tare_units_mib(rounding, s->allocated - s->requested),
 	               tare_units_mib(live, s->allocated));
-	tare_str_free(&who);
 }
 
 /* Segments come in the order of the bytes that are stuck in them, the most first. */
@@ -133,7 +132,7 @@ const char *tare_pool_why_empty(const struct tare_device_ledger *d)
 static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
 	struct tare_pool_groups groups;
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_pool_title(&title, ledger, d);
 	tare_pool_build(&groups, ledger, d);
@@ -148,7 +147,6 @@ static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, co
 		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
 	}
 	tare_pool_free(&groups);
-	tare_str_free(&title);
 }
 
 void tare_pool_each(struct tare_emit *e, const struct tare_by_ask *ask,

@@ -129,7 +129,7 @@ static size_t sum_up(struct tare_rank_row *sums, const struct tare_rank_rows *ro
 void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows *rows,
                       const struct tare_rank_ledger *like)
 {
-	struct tare_rank_row *sums = tare_xcalloc(rows->count, sizeof(*sums));
+	TARE_FREED_HERE struct tare_rank_row *sums = tare_xcalloc(rows->count, sizeof(*sums));
 	size_t n = sum_up(sums, rows, like);
 
 	*out = (struct tare_rank_spread){ 0 };
@@ -151,7 +151,6 @@ void tare_rank_spread(struct tare_rank_spread *out, const struct tare_rank_rows 
 			}
 		}
 	}
-	free(sums);
 }
 
 void tare_rank_end_text(struct tare_str *out, const struct tare_rank_ledger *rank)

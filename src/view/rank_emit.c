@@ -200,7 +200,7 @@ static void add_title(struct tare_str *title, const struct tare_ledger *ledger)
 static void add_table(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows)
 {
 	struct tare_column shown[COLUMN_NR];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	add_title(&title, ledger);
 	tare_emit_table(e, "rows", tare_str_text(&title), shown, choose(shown, rows));
@@ -208,7 +208,6 @@ static void add_table(struct tare_emit *e, const struct tare_ledger *ledger, con
 		if (!tare_rank_is_elsewhere(rows, i))
 			add_row(e, ledger, &rows->rows[i]);
 	tare_emit_table_end(e);
-	tare_str_free(&title);
 }
 
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)

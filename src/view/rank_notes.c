@@ -184,7 +184,7 @@ static bool is_first_alike(const struct tare_ledger *ledger, const struct tare_r
 static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_ledger *first)
 {
 	char at[TARE_UNITS_TEXT_MAX];
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_str_addf(&text, "rank %d on %s failed first: ", first->rank, first->host);
 	tare_rank_end_text(&text, first);
@@ -193,7 +193,6 @@ static void note_failure(struct tare_emit *e, const struct tare_ledger *ledger, 
 		if (is_first_alike(ledger, first, i))
 			add_others(&text, ledger, first, &ledger->ranks[i]);
 	tare_emit_alarm(e, "%s", tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 void tare_rank_notes(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_rank_rows *rows)

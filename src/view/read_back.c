@@ -17,7 +17,7 @@ static void add_line(struct tare_str *out, const struct tare_read_back *r)
 
 void tare_read_back_text(struct tare_emit *e, const struct tare_ledger *ledger)
 {
-	struct tare_str line = { 0 }, said = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 }, said = { 0 };
 
 	if (!ledger->read_back_nr)
 		return;
@@ -30,8 +30,6 @@ void tare_read_back_text(struct tare_emit *e, const struct tare_ledger *ledger)
 	tare_str_addf(&said, "values that no kernel computed were read back at %s; what depends on them is not predicted",
 	              tare_str_text(&line));
 	tare_emit_indented(e, 0, 2, tare_str_text(&said));
-	tare_str_free(&said);
-	tare_str_free(&line);
 }
 
 static const struct tare_column columns[] = {

@@ -137,7 +137,7 @@ void tare_residue_asleep(struct tare_emit *e, const struct tare_ledger *ledger, 
 
 static void show_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	add_title(&title, ledger, d);
 	tare_emit_shape(e, TARE_SHAPE_TREE, "rows", tare_str_text(&title), TARE_COLUMNS(people_columns));
@@ -146,7 +146,6 @@ static void show_device(struct tare_emit *e, const struct tare_ledger *ledger, c
 	tare_emit_table_end(e);
 	tare_residue_asleep(e, ledger, d);
 	tare_emit_gap(e);
-	tare_str_free(&title);
 }
 
 static const struct tare_device_ledger *most_kept(const struct tare_ledger *const *ledgers, int ledger_nr,

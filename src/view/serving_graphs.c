@@ -64,7 +64,7 @@ static void all_of(struct tare_serving_graphs *g, uint64_t in_all)
 void tare_serving_graphs_of(struct tare_serving *s, uint64_t in_all)
 {
 	struct tare_serving_graphs *g = &s->graphs;
-	int64_t *bytes = tare_xcalloc((size_t)s->ledger->graph_nr + 1, sizeof(*bytes));
+	TARE_FREED_HERE int64_t *bytes = tare_xcalloc((size_t)s->ledger->graph_nr + 1, sizeof(*bytes));
 	size_t nr = 0;
 
 	for (int i = 0; i < s->ledger->graph_nr; i++) {
@@ -84,5 +84,4 @@ void tare_serving_graphs_of(struct tare_serving *s, uint64_t in_all)
 		each_of(g, bytes + 1, nr - 1);
 	if (in_all)
 		all_of(g, in_all);
-	free(bytes);
 }

@@ -48,7 +48,7 @@ static void add_cache_label(struct tare_str *out, const struct tare_serving *s)
 
 static void add_table(struct tare_emit *e, const struct tare_serving *s)
 {
-	struct tare_str title = { 0 }, cache = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 }, cache = { 0 };
 
 	add_title(&title, s);
 	add_cache_label(&cache, s);
@@ -65,8 +65,6 @@ static void add_table(struct tare_emit *e, const struct tare_serving *s)
 	tare_emit_rule(e);
 	add_row(e, "the card", -1, s->room + s->reserved);
 	tare_emit_table_end(e);
-	tare_str_free(&cache);
-	tare_str_free(&title);
 }
 
 /* "20,480.0" */
@@ -86,7 +84,7 @@ static void say_moment(struct tare_str *line, int64_t bytes, int64_t ns, const c
 
 static void say_on_top(struct tare_emit *e, const struct tare_serving *s)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_add(&line, "on top of what stays came and went at most: ");
 	say_moment(&line, s->before, s->before_ns, "before the cache");
@@ -97,7 +95,6 @@ static void say_on_top(struct tare_emit *e, const struct tare_serving *s)
 	else
 		tare_str_add(&line, ". A longer prompt, or more at once, than was tried before the cache needs more");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
@@ -105,7 +102,7 @@ static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
 	const struct tare_serving_graphs *g = &s->graphs;
 	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX], d[TARE_UNITS_TEXT_MAX],
 		e1[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!g->captured) {
 		tare_emit_indented(e, 2, 4, "CUDA graphs: none was captured");
@@ -126,13 +123,12 @@ static void say_graphs(struct tare_emit *e, const struct tare_serving *s)
 		tare_str_add(&line, "what the others will take is known when two are captured");
 	if (line.len)
 		tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void say_safe(struct tare_emit *e, const struct tare_serving *s)
 {
 	char a[TARE_UNITS_TEXT_MAX], b[TARE_UNITS_TEXT_MAX], c[TARE_UNITS_TEXT_MAX], d[TARE_UNITS_TEXT_MAX];
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_addf(&line,
 	              "the largest cache that is safe: %s MiB = %s that programs can have - %s that "
@@ -141,7 +137,6 @@ static void say_safe(struct tare_emit *e, const struct tare_serving *s)
 	if (s->graphs.to_come)
 		tare_str_addf(&line, " - %s for graphs to come", mib(a, s->graphs.to_come));
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void say_share(struct tare_str *line, const char *before, const char *setting, double share)
@@ -152,14 +147,13 @@ static void say_share(struct tare_str *line, const char *before, const char *set
 
 static void say_settings(struct tare_emit *e, const struct tare_serving *s)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	tare_str_addf(&line, "vLLM: --kv-cache-memory-bytes %lld", (long long)s->safe);
 	say_share(&line, " or ", "--gpu-memory-utilization ", s->utilization);
 	say_share(&line, " · SGLang: ", "--mem-fraction-static ", s->fraction_static);
 	say_share(&line, " · TensorRT-LLM: ", "free_gpu_memory_fraction ", s->fraction_free);
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 static void add_server(struct tare_emit *e, const struct tare_serving *s)
@@ -213,13 +207,12 @@ void tare_serving_line(struct tare_emit *e, const struct tare_ledger *ledger)
 
 	for (int i = 0; i < ledger->device_nr; i++) {
 		const struct tare_ledger_line *most = line_of_cache(&ledger->devices[i]);
-		struct tare_str line = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 		if (!most)
 			continue;
 		tare_str_addf(&line, "a server? %s holds %s MiB; how large its cache can be: tare report --by serving",
 		              most->short_label, mib(text, most->tensors.bytes));
 		tare_emit_indented(e, 0, 2, tare_str_text(&line));
-		tare_str_free(&line);
 	}
 }

@@ -207,14 +207,13 @@ static bool is_alike(const struct shown *s, const struct group *groups, size_t c
 static void show_row(const struct shown *s, struct text text, const struct tare_by_row *sums, size_t level)
 {
 	struct tare_row_look look = { .level = level > DEEPEST ? DEEPEST : level, .is_whole = true };
-	char *label = tare_xstrndup(text.at, text.len);
+	TARE_FREED_HERE char *label = tare_xstrndup(text.at, text.len);
 
 	if (!sums) {
 		look.is_blank = true;
 		look.tone = TARE_TONE_QUIET;
 	}
 	s->show(s->arg, label, sums, look);
-	free(label);
 }
 
 static bool is_worth_a_row(const struct shown *s, const struct group *g)
@@ -229,8 +228,8 @@ static bool is_worth_a_row(const struct shown *s, const struct group *g)
 
 static void show_rest(const struct shown *s, const struct group *groups, size_t count, size_t level)
 {
-	struct tare_by_row *sums = tare_xcalloc((size_t)s->tree->column_nr, sizeof(*sums));
-	struct tare_str label = { 0 };
+	TARE_FREED_HERE struct tare_by_row *sums = tare_xcalloc((size_t)s->tree->column_nr, sizeof(*sums));
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		for (int c = 0; c < s->tree->column_nr; c++)
@@ -239,8 +238,6 @@ static void show_rest(const struct shown *s, const struct group *groups, size_t 
 	tare_str_addf(&label, "%zu smaller ones", count);
 	s->show(s->arg, tare_str_text(&label), sums,
 	        (struct tare_row_look){ .level = level > DEEPEST ? DEEPEST : level, .tone = TARE_TONE_QUIET });
-	tare_str_free(&label);
-	free(sums);
 }
 
 static void show_below(struct shown *s, size_t first, size_t end, int depth, size_t level)

@@ -199,14 +199,13 @@ static void add_notes(struct tare_emit *e, struct tare_stream_groups *groups)
 	TARE_SORT(groups->items, groups->count, by_unused);
 	for (size_t i = 0; i < groups->count && i < SCREEN_NOTES; i++) {
 		const struct tare_stream_group *g = &groups->items[i];
-		struct tare_str name = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 		if (unused(g) == 0 || g->stream.kind == TARE_STREAM_NOT_KNOWN)
 			continue;
 		add_label(&name, g, groups->has_pids);
 		tare_emit_note(e, "cached on %s: %s MiB, which the other streams cannot use", tare_str_text(&name),
 		               tare_units_mib(text, unused(g)));
-		tare_str_free(&name);
 	}
 }
 
@@ -244,14 +243,13 @@ void tare_streams_table(struct tare_emit *e, const char *title, const struct tar
 
 static void add_device(struct tare_emit *e, const struct tare_ledger *ledger, const struct tare_device_ledger *d)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_pool_title(&title, ledger, d);
 	if (d->segment_nr)
 		tare_streams_table(e, tare_str_text(&title), d, true);
 	else
 		tare_emit_note(e, "%s: %s", tare_str_text(&title), tare_pool_why_empty(d));
-	tare_str_free(&title);
 }
 
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)

@@ -70,7 +70,7 @@ void tare_sweep_add_status(struct tare_str *out, const struct tare_summary_cell 
 
 static void add_head(struct tare_emit *e, const struct tare_summary *s)
 {
-	struct tare_str facts = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str facts = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
 	int runs = 0;
 
@@ -93,7 +93,6 @@ static void add_head(struct tare_emit *e, const struct tare_summary *s)
 	}
 	tare_str_addf(&facts, " · %s · %s · Tare %s", s->host ? s->host : "–", s->date, s->tare ? s->tare : "–");
 	tare_emit_paragraph(e, "%s", tare_str_text(&facts));
-	tare_str_free(&facts);
 }
 
 /* A run that is slower and does more is not a slower configuration: the two are told apart in words. */

@@ -48,7 +48,7 @@ enum { FIXED = sizeof(fixed) / sizeof(fixed[0]) };
 
 static void add_cell(struct tare_emit *e, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
-	struct row *row = tare_xcalloc(1, sizeof(*row) + s->param_nr * sizeof(row->values[0]));
+	TARE_FREED_HERE struct row *row = tare_xcalloc(1, sizeof(*row) + s->param_nr * sizeof(row->values[0]));
 
 	row->of = *c;
 	row->has_run = c->runs > 0;
@@ -58,12 +58,11 @@ static void add_cell(struct tare_emit *e, const struct tare_summary *s, const st
 	tare_sweep_add_status(&row->status, c);
 	tare_emit_add(e, row);
 	tare_str_free(&row->status);
-	free(row);
 }
 
 void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
 {
-	struct tare_column *columns = tare_xcalloc(s->param_nr + FIXED + 1, sizeof(*columns));
+	TARE_FREED_HERE struct tare_column *columns = tare_xcalloc(s->param_nr + FIXED + 1, sizeof(*columns));
 	size_t n = 0;
 
 	columns[n++] = label;
@@ -86,5 +85,4 @@ void tare_sweep_data(struct tare_emit *e, const struct tare_summary *s)
 	for (size_t i = 0; i < s->cell_nr; i++)
 		add_cell(e, s, &s->cells[i]);
 	tare_emit_table_end(e);
-	free(columns);
 }

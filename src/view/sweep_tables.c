@@ -32,16 +32,13 @@ struct table {
 static const char *keepf(struct tare_arena *memory, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static const char *keepf(struct tare_arena *memory, const char *fmt, ...)
 {
-	struct tare_str text = { 0 };
-	const char *out;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
 	tare_str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	out = tare_arena_strdup(memory, tare_str_text(&text));
-	tare_str_free(&text);
-	return out;
+	return tare_arena_strdup(memory, tare_str_text(&text));
 }
 
 static void add_column(struct table *t, struct tare_column column)
@@ -84,11 +81,10 @@ static void begin_row(struct table *t, const struct tare_summary_cell *c)
 
 static void add_rate(struct table *t, double value)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_sweep_add_rate(&text, value);
 	t->row->texts[t->filled++] = tare_arena_strdup(&t->memory, tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 /* As many digits as suit the time that it belongs to. */
@@ -294,7 +290,7 @@ static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, siz
 {
 	const struct tare_summary_cell *least = NULL;
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
@@ -315,7 +311,6 @@ static void add_unpressed(struct tare_emit *e, const struct tare_summary *s, siz
 	if (!is_all)
 		tare_emit_gap(e);
 	tare_emit_paragraph(e, "%s", tare_str_text(&out));
-	tare_str_free(&out);
 }
 
 void tare_sweep_pressure(struct tare_emit *e, const struct tare_summary *s)

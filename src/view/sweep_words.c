@@ -54,7 +54,7 @@ static void add_why(struct tare_str *out, const struct tare_summary *s, const st
 
 static void add_item(struct tare_emit *e, const struct tare_summary *s, const struct tare_summary_cell *c)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (tare_sweep_is_ok(c)) {
 		tare_str_addf(&text, "%s works", c->label);
@@ -66,7 +66,6 @@ static void add_item(struct tare_emit *e, const struct tare_summary *s, const st
 		add_why(&text, s, c);
 	}
 	tare_emit_item(e, "%s", tare_str_text(&text));
-	tare_str_free(&text);
 }
 
 /* Nothing is to be said of the configuration except that it works. */
@@ -81,7 +80,7 @@ static void add_plain(struct tare_emit *e, const struct tare_summary *s, size_t 
 	int64_t size = s->card_bytes >= 0 ? s->card_bytes : s->gpu_bytes;
 	int64_t least = INT64_MAX, most = -1;
 	char text[TARE_UNITS_TEXT_MAX];
-	struct tare_str out = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str out = { 0 };
 
 	for (size_t i = 0; i < s->cell_nr; i++) {
 		const struct tare_summary_cell *c = &s->cells[i];
@@ -104,7 +103,6 @@ static void add_plain(struct tare_emit *e, const struct tare_summary *s, size_t 
 			tare_str_addf(&out, " of %s", tare_units_mib(text, size));
 	}
 	tare_emit_item(e, "%s", tare_str_text(&out));
-	tare_str_free(&out);
 }
 
 void tare_sweep_works(struct tare_emit *e, const struct tare_summary *s)
@@ -188,7 +186,7 @@ static void add_hours(struct tare_str *out, const struct tare_summary *s)
 
 void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	char mib[TARE_UNITS_TEXT_MAX];
 
 	tare_sweep_heading(e, "Recommendation");
@@ -206,5 +204,4 @@ void tare_sweep_recommend(struct tare_emit *e, const struct tare_summary *s)
 		tare_str_addf(&text, "%s MiB of the %s are left at its peak.", tare_units_mib(mib, s->cells[s->best].left),
 		              s->is_cpu ? "memory" : "card");
 	tare_emit_paragraph(e, "%s", tare_str_text(&text));
-	tare_str_free(&text);
 }

@@ -145,7 +145,7 @@ static void fold(struct groups *g, const struct tare_tensor_rows *rows)
 static void add_group(struct tare_emit *e, const struct tare_tensor_place *p, const struct group *g)
 {
 	struct tensor row = row_of(p, g->first);
-	struct tare_str module = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str module = { 0 };
 
 	row.of.count = g->count;
 	row.of.bytes = g->bytes;
@@ -154,7 +154,6 @@ static void add_group(struct tare_emit *e, const struct tare_tensor_place *p, co
 		row.module = tare_str_text(&module);
 	}
 	tare_emit_add(e, &row);
-	tare_str_free(&module);
 }
 
 /* Rows that would show as 0.0 MiB are summed up, unless there are no others, or only one of them. */
@@ -172,7 +171,7 @@ static size_t count_shown(const struct groups *g)
 static void add_rest(struct tare_emit *e, const struct groups *g, size_t shown)
 {
 	struct tensor rest = { .device = -1 };
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	for (size_t i = shown; i < g->count; i++) {
 		rest.of.bytes += g->items[i].bytes;
@@ -181,7 +180,6 @@ static void add_rest(struct tare_emit *e, const struct groups *g, size_t shown)
 	tare_str_addf(&label, "%llu more", (unsigned long long)rest.of.count);
 	rest.shown = tare_str_text(&label);
 	tare_emit_add(e, &rest);
-	tare_str_free(&label);
 }
 
 /* Where there is little room, what a tensor is for and which one it is says more than the line that made it. */
@@ -195,7 +193,7 @@ static void leave_out_made_at(const struct tare_emit *e, struct tare_column *sho
 void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 {
 	struct tare_column mine[sizeof(columns) / sizeof(columns[0])];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 	struct groups g = { 0 };
 	size_t shown;
 
@@ -212,6 +210,5 @@ void tare_tensors_text(struct tare_emit *e, const struct tare_tensor_place *p)
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, p);
 	tare_emit_gap(e);
-	tare_str_free(&title);
 	free(g.items);
 }

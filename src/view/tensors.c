@@ -159,14 +159,13 @@ static void show_data(struct tare_emit *e, const struct tare_by_ask *ask)
 
 static void show(struct tare_emit *e, const struct tare_tensor_place *p)
 {
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	tare_tensor_place_title(&title, p);
 	tare_emit_table(e, "category", tare_str_text(&title), TARE_COLUMNS(category_columns));
 	add_categories(e, p);
 	tare_emit_table_end(e);
 	tare_tensor_place_shared(e, p);
-	tare_str_free(&title);
 }
 
 static void show_text(struct tare_emit *e, const struct tare_by_ask *ask)

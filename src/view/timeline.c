@@ -26,7 +26,7 @@ void tare_timeline_show(struct tare_emit *e, const struct tare_timeline *timelin
                         const struct tare_timeline_peak *peak)
 {
 	char mib[TARE_UNITS_TEXT_MAX], time[TARE_UNITS_TEXT_MAX];
-	struct tare_str title = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 	if (timeline->nr < 2)
 		return;
@@ -39,5 +39,4 @@ void tare_timeline_show(struct tare_emit *e, const struct tare_timeline *timelin
 		tare_emit_add(e, &span);
 	}
 	tare_emit_table_end(e);
-	tare_str_free(&title);
 }

@@ -246,13 +246,12 @@ void tare_training_text(struct tare_emit *e, const struct tare_ledger *ledger)
 	int shown = (int)tare_view_most((size_t)ledger->training_nr, MAX_TRAININGS);
 
 	for (int i = 0; i < shown; i++) {
-		struct tare_str title = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str title = { 0 };
 
 		add_title(&title, &ledger->trainings[i]);
 		add_table(e, tare_str_text(&title), &ledger->trainings[i]);
 		tare_training_most_text(e, &ledger->trainings[i]);
 		tare_emit_gap(e);
-		tare_str_free(&title);
 	}
 	if (ledger->training_nr > shown) {
 		tare_emit_note(e, "training of %d more processes: tare report --json", ledger->training_nr - shown);

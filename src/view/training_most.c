@@ -82,13 +82,12 @@ static const struct tare_column columns[] = {
 static void add_row(struct tare_emit *e, const char *label, int64_t bytes, int64_t all, int64_t longest,
                     const char *note, size_t level)
 {
-	struct tare_str bar = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str bar = { 0 };
 
 	for (int64_t i = 0; i < (bytes * BAR + longest / 2) / longest || (!i && bytes * 100 >= all); i++)
 		tare_str_add(&bar, "█");
 	tare_emit_add_as(e, &(struct row){ label, tare_str_text(&bar), note, bytes, (double)bytes / (double)all },
 	                 (struct tare_row_look){ .level = level });
-	tare_str_free(&bar);
 }
 
 /* What a category grows with, where that can be said. */
@@ -115,11 +114,10 @@ static void add_categories(struct tare_emit *e, const struct tare_training *t, i
 	memcpy(sums, t->most, sizeof(sums));
 	TARE_SORT(sums, TARE_CATEGORY_NR, by_bytes);
 	for (int i = 0; i < TARE_CATEGORY_NR && sums[i].bytes >= LEAST; i++) {
-		struct tare_str note = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str note = { 0 };
 
 		add_note(&note, t, &sums[i]);
 		add_row(e, tare_category_name(sums[i].category), sums[i].bytes, all, sums[0].bytes, tare_str_text(&note), 1);
-		tare_str_free(&note);
 	}
 }
 
@@ -183,18 +181,17 @@ TARE_COMPARATOR(by_size, struct layer, TARE_FALLING(bytes) TARE_RISING(at))
 
 static void add_layer(struct tare_emit *e, const struct tare_module_node *n, int64_t all, int64_t longest)
 {
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	tare_str_add(&label, n->row->name);
 	if (n->last)
 		tare_str_addf(&label, "–%s × %zu", n->last, n->times);
 	add_row(e, tare_str_text(&label), n->all.bytes, all, longest, class_of(n), 2);
-	tare_str_free(&label);
 }
 
 static void add_layers(struct tare_emit *e, const struct tare_module_tree *t, size_t heart, int64_t all)
 {
-	struct layer *layers = tare_xcalloc(t->count, sizeof(*layers));
+	TARE_FREED_HERE struct layer *layers = tare_xcalloc(t->count, sizeof(*layers));
 	size_t count = 0;
 	int64_t more = 0;
 
@@ -209,7 +206,6 @@ static void add_layers(struct tare_emit *e, const struct tare_module_tree *t, si
 			more += layers[i].bytes;
 	if (more)
 		add_row(e, "others", more, all, t->items[heart].all.bytes, NULL, 2);
-	free(layers);
 }
 
 static void add_modules(struct tare_emit *e, const struct tare_training *t, int64_t all)
@@ -223,12 +219,11 @@ static void add_modules(struct tare_emit *e, const struct tare_training *t, int6
 	if (folded.count && folded.items[heart].row && folded.items[heart].all.bytes >= LEAST) {
 		const struct tare_module_node *n = &folded.items[heart];
 
-		struct tare_str path = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 		add_path(&path, n->row->path);
 		add_row(e, tare_str_text(&path), n->all.bytes, all, n->all.bytes, class_of(n), 1);
 		add_layers(e, &folded, heart, all);
-		tare_str_free(&path);
 	}
 	tare_module_tree_free(&folded);
 	tare_module_tree_free(&tree);
@@ -258,7 +253,7 @@ static bool is_above_moment(const struct tare_training *t, int64_t bytes)
 
 static void add_sentence(struct tare_emit *e, const struct tare_training *t, int64_t bytes)
 {
-	struct tare_str line = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 	char text[TARE_UNITS_TEXT_MAX];
 
 	tare_str_add(&line, t->most_at);
@@ -270,7 +265,6 @@ static void add_sentence(struct tare_emit *e, const struct tare_training *t, int
 	         tare_training_has_batch(t) ? "of the batch" : "of the batch, or of data that stays");
 	add_part(&line, t, TARE_TRAINING_OTHER, "other");
 	tare_emit_indented(e, 2, 4, tare_str_text(&line));
-	tare_str_free(&line);
 }
 
 void tare_training_most_text(struct tare_emit *e, const struct tare_training *t)

@@ -128,7 +128,7 @@ static uint64_t nth_number(const char *text, int n)
 
 static void add_swap(struct tare_weigh_machine *m, const char *root, const char *line)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	char name[256], type[32];
 	unsigned long long total, used;
 	struct tare_weigh_swap swap;
@@ -153,12 +153,11 @@ static void add_swap(struct tare_weigh_machine *m, const char *root, const char 
 			swap.memory = TARE_NOT_KNOWN;
 	}
 	TARE_APPEND(m->swaps, m->swap_count, m->swap_cap) = swap;
-	tare_str_free(&text);
 }
 
 static void read_swaps(struct tare_weigh_machine *m, const char *root)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	uint64_t pages;
 
 	tare_root_read(&text, root, "/proc/swaps");
@@ -167,7 +166,6 @@ static void read_swaps(struct tare_weigh_machine *m, const char *root)
 	tare_root_read(&text, root, "/proc/vmstat");
 	pages = tare_root_number(tare_str_text(&text), "pswpout");
 	m->swap_written = pages == TARE_NOT_KNOWN ? TARE_NOT_KNOWN : pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	tare_str_free(&text);
 }
 
 /* ---- users and limits ---- */
@@ -225,7 +223,7 @@ static void add_cgroups(struct tare_weigh_machine *m, const struct tare_weigh_pr
 void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_processes *all, const char *root,
                         bool with_rows)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	*m = (struct tare_weigh_machine){ 0 };
 	tare_root_read(&text, root, "/proc/meminfo");
@@ -239,5 +237,4 @@ void tare_weigh_machine(struct tare_weigh_machine *m, const struct tare_weigh_pr
 	add_cgroups(m, all, root);
 	if (with_rows && m->total != TARE_NOT_KNOWN)
 		add_rows(m, all, tare_str_text(&text));
-	tare_str_free(&text);
 }

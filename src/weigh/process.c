@@ -19,8 +19,7 @@ enum { COMMAND_ROOM = 200, KERNEL_STACK = 16 << 10 }; /* of a thread, on x86-64 
 /* The name that belongs to a user id, from the machine's own list; else the number. */
 static const char *user_name(const char *root, int64_t uid, struct tare_arena *arena)
 {
-	struct tare_str text = { 0 }, name = { 0 };
-	const char *found;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 }, name = { 0 };
 
 	tare_str_addf(&name, "%lld", (long long)uid);
 	tare_root_read(&text, root, "/etc/passwd");
@@ -35,10 +34,7 @@ static const char *user_name(const char *root, int64_t uid, struct tare_arena *a
 		tare_str_add_n(&name, line, (size_t)(password - line));
 		break;
 	}
-	found = tare_arena_strdup(arena, tare_str_text(&name));
-	tare_str_free(&text);
-	tare_str_free(&name);
-	return found;
+	return tare_arena_strdup(arena, tare_str_text(&name));
 }
 
 /* "7:memory:/job" of version 1, else "0::/job". */
@@ -56,7 +52,7 @@ static const char *cgroup_in(const char *text, struct tare_arena *arena)
 
 static void read_command(struct tare_weigh_process *p, const char *root, struct tare_arena *arena)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	p->command = "";
 	if (!tare_root_read(&text, root, "/proc/%d/cmdline", (int)p->pid) && text.len) {
@@ -69,7 +65,6 @@ static void read_command(struct tare_weigh_process *p, const char *root, struct 
 				text.data[i] = ' ';
 		p->command = tare_arena_strndup(arena, text.data, len);
 	}
-	tare_str_free(&text);
 }
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -80,7 +75,7 @@ static uint64_t sum(uint64_t a, uint64_t b)
 /* 0, or why it has no rows. */
 static int read_status(struct tare_weigh_process *p, const char *root, struct tare_arena *arena)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	const char *status, *value;
 	int rc = tare_root_read(&text, root, "/proc/%d/status", (int)p->pid);
 
@@ -107,7 +102,6 @@ static int read_status(struct tare_weigh_process *p, const char *root, struct ta
 		tare_root_read(&text, root, "/proc/%d/cgroup", (int)p->pid);
 		p->cgroup = cgroup_in(tare_str_text(&text), arena);
 	}
-	tare_str_free(&text);
 	return rc;
 }
 

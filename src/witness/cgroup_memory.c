@@ -58,24 +58,22 @@ static const struct version {
 /* "max" is none, and neither is what no machine has: version 1 has no word for it. */
 static uint64_t read_number(const char *root, const char *folder, const char *file)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	uint64_t value = TARE_NOT_KNOWN;
 
 	if (!tare_root_read(&text, root, "%s/%s", folder, file) && text.len && isdigit((unsigned char)text.data[0]))
 		value = strtoull(text.data, NULL, 10);
-	tare_str_free(&text);
 	return value >= INT64_MAX - (1 << 20) ? TARE_NOT_KNOWN : value;
 }
 
 static void read_sources(const char *root, const char *folder, const struct source *s, struct tare_cgroup_memory *out)
 {
-	struct tare_str stat = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str stat = { 0 };
 
 	tare_root_read(&stat, root, "%s/memory.stat", folder);
 	for (; s->file || s->key; s++)
 		*(uint64_t *)((char *)out + s->offset) =
 			s->file ? read_number(root, folder, s->file) : tare_root_number(tare_str_text(&stat), s->key);
-	tare_str_free(&stat);
 }
 
 /* The least limit of `folder` and those above it, up to where cgroups are mounted. */

@@ -52,11 +52,10 @@ int tare_nvmap_parse(const char *clients, pid_t pid, uint64_t *bytes)
 
 int tare_nvmap_process(const char *root, pid_t pid, uint64_t *bytes)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = tare_root_read(&text, root, "%s", TARE_NVMAP_CLIENTS);
 
 	if (!rc)
 		rc = tare_nvmap_parse(tare_str_text(&text), pid, bytes);
-	tare_str_free(&text);
 	return rc;
 }

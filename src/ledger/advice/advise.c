@@ -90,7 +90,7 @@ static void add_other(struct tare_str *out, const struct tare_other_process *p)
 
 static void find_others(struct tare_advise *a)
 {
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 	struct tare_finding all = { .name = "" };
 	int64_t largest = 0;
 
@@ -110,7 +110,6 @@ static void find_others(struct tare_advise *a)
 	}
 	all.name = tare_str_text(&name);
 	tare_fold_find(a, TARE_ADVICE_OTHERS, &all, -1);
-	tare_str_free(&name);
 }
 
 /* ---- contexts ---- */

@@ -168,7 +168,7 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 	const struct tare_facts *facts = c->facts;
 	const struct stack_use *top = NULL;
 	int64_t next = most(PLAIN_STACK_BYTES, facts->stack_limit.asked), saved;
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	for (size_t i = 0; i < facts->stack_nr; i++)
 		if (facts->stacks[i].at <= a->t && (!top || facts->stacks[i].local > top->local))
@@ -186,7 +186,6 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 	                                       .each = top->local,
 	                                       .next = next },
 	               c->process);
-	tare_str_free(&name);
 }
 
 static void find_limits(struct tare_advise *a, const struct tare_context *c)

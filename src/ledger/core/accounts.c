@@ -36,13 +36,10 @@ const char *tare_evidence_name(enum tare_evidence evidence)
 
 const char *tare_fold_row_path(struct tare_arena *memory, const char *parent, const char *segment)
 {
-	struct tare_str s = { 0 };
-	const char *path;
+	TARE_FREED_BY(tare_str_free) struct tare_str s = { 0 };
 
 	if (parent)
 		tare_str_add(&s, parent);
 	tare_row_path_add(&s, segment);
-	path = tare_arena_strdup(memory, tare_str_text(&s));
-	tare_str_free(&s);
-	return path;
+	return tare_arena_strdup(memory, tare_str_text(&s));
 }

@@ -50,11 +50,10 @@ static enum kind kind_by_begin(const char *function)
 static enum kind kind_of(const char *function)
 {
 	enum kind kind = function ? kind_by_begin(function) : PROGRAM;
-	struct tare_str name = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	if (function && kind == PROGRAM && tare_demangle_rust_add(&name, function))
 		kind = kind_by_begin(tare_str_text(&name));
-	tare_str_free(&name);
 	return kind;
 }
 

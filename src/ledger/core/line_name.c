@@ -98,7 +98,7 @@ static void stack_of_frames(const struct tare_frames *frames, bool is_full, stru
 static void name_native(const struct tare_fold *f, const struct tare_site *site, struct tare_arena *memory,
                         struct tare_ledger_line *l)
 {
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_frames frames;
 	const struct tare_frame *line;
 
@@ -121,7 +121,6 @@ static void name_native(const struct tare_fold *f, const struct tare_site *site,
 		stack_of_frames(&frames, false, memory, l);
 	}
 	tare_frames_free(&frames);
-	tare_str_free(&text);
 }
 
 bool tare_fold_is_same_line(const struct tare_fold *f, uint32_t a, uint32_t b)
@@ -141,7 +140,7 @@ static void name_line(const struct tare_fold *f, uint32_t at, enum tare_account 
                       struct tare_ledger_line *l)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (site && site->python) {
 		name_python(f, site->python, memory, l);
@@ -158,7 +157,6 @@ static void name_line(const struct tare_fold *f, uint32_t at, enum tare_account 
 	else
 		tare_str_add(&text, tare_accounts[account].label);
 	l->label = l->short_label = l->stack = l->short_stack = take(memory, &text);
-	tare_str_free(&text);
 }
 
 /* As a ledger of this fold was told, or is told now. */

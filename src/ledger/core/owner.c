@@ -107,24 +107,22 @@ uint64_t tare_fold_owner_named(struct tare_fold *f, const char *name)
 uint64_t tare_fold_owner_part(struct tare_fold *f, uint64_t owner, const char *part)
 {
 	const char *name = tare_fold_text_of(f, owner);
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!name || strcmp(tare_owner_name(name), "NCCL") != 0 ||
 	    strlen(part) > PART_MAX) /* it is told of threads, and others may ask there */
 		return owner;
 	tare_str_addf(&text, "%s: %s", name, part);
 	owner = tare_fold_text(f, tare_str_text(&text));
-	tare_str_free(&text);
 	return owner;
 }
 
 bool tare_owner_is_pool_of(const struct tare_process *p, const struct tare_stack *stack)
 {
 	const char *path = stack ? owner_of(p, stack) : NULL;
-	char *name = path ? without_version(tare_text_last_part(path)) : NULL;
+	TARE_FREED_HERE char *name = path ? without_version(tare_text_last_part(path)) : NULL;
 	bool is_pool = name && tare_owner_is_pool(name);
 
-	free(name);
 	return is_pool;
 }
 
@@ -242,8 +240,7 @@ void tare_fold_site_add_native(struct tare_str *out, const struct tare_site *sit
 const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_full, struct tare_arena *memory)
 {
 	const struct tare_site *site = at ? &f->sites[at] : NULL;
-	struct tare_str text = { 0 };
-	const char *copy;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (!site)
 		return NULL;
@@ -251,9 +248,7 @@ const char *tare_fold_site_name(const struct tare_fold *f, uint32_t at, bool is_
 		tare_line_add(&text, tare_line_of_user(site->python), is_full);
 	else
 		tare_fold_site_add_native(&text, site, is_full);
-	copy = tare_arena_strdup(memory, tare_str_text(&text));
-	tare_str_free(&text);
-	return copy;
+	return tare_arena_strdup(memory, tare_str_text(&text));
 }
 
 static bool is_of_backward(const struct tare_event *e)

@@ -64,10 +64,9 @@ void tare_owner_path_add(struct tare_str *path, const char *owner)
 	size_t len;
 
 	while ((name = tare_owner_part(&owner, &len)) != NULL) {
-		char *copy = tare_xstrndup(name, len);
+		TARE_FREED_HERE char *copy = tare_xstrndup(name, len);
 
 		tare_row_path_add(path, copy);
-		free(copy);
 	}
 }
 

@@ -127,7 +127,7 @@ void tare_extents_long_phase(struct tare_extents_part *p, const struct tare_fold
 static void list_instant(const struct tare_extents_ended *e, const char *point, int64_t t, int64_t used,
                          struct tare_extent_list *out)
 {
-	struct tare_str what = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str what = { 0 };
 
 	tare_str_addf(&what, TARE_EXTENT_PHASE, e->name, (unsigned long long)e->nth, point);
 	tare_extent_add(out, &(struct tare_extent){ .device = e->device,
@@ -136,7 +136,6 @@ static void list_instant(const struct tare_extents_ended *e, const char *point, 
 	                                            .low = { used, t },
 	                                            .high = { used, t },
 	                                            .what = what.data });
-	tare_str_free(&what);
 }
 
 static void list_ended(const struct tare_extents_part *p, struct tare_extent_list *out)

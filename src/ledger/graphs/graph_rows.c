@@ -47,8 +47,7 @@ static void fill_parts(const struct tare_fold *f, const struct tare_graph_now *n
 static const char *source_of(const struct tare_fold *f, uint32_t site, struct tare_arena *memory)
 {
 	const struct tare_site *at = site ? &f->sites[site] : NULL;
-	struct tare_str line = { 0 };
-	const char *copy;
+	TARE_FREED_BY(tare_str_free) struct tare_str line = { 0 };
 
 	if (!at)
 		return NULL;
@@ -56,9 +55,7 @@ static const char *source_of(const struct tare_fold *f, uint32_t site, struct ta
 		tare_line_add(&line, tare_line_of_user(at->python), false);
 	else
 		tare_line_add_native(&line, at->process, at->stack, at->pc, false);
-	copy = tare_arena_strdup(memory, tare_str_text(&line));
-	tare_str_free(&line);
-	return copy;
+	return tare_arena_strdup(memory, tare_str_text(&line));
 }
 
 static void fill(const struct tare_fold *f, const struct tare_graph_now *now, struct tare_arena *memory, int device,
@@ -101,13 +98,12 @@ static void number_streams(struct tare_graph *graphs, size_t count)
 
 static void find_private(struct tare_graph *graphs, size_t count)
 {
-	struct tare_map users = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map users = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		*tare_map_put(&users, graphs[i].pool, NULL) += graphs[i].count;
 	for (size_t i = 0; i < count; i++)
 		graphs[i].is_private = graphs[i].pool && *tare_map_get(&users, graphs[i].pool) == 1;
-	tare_map_free(&users);
 }
 
 /* ---- savings ---- */

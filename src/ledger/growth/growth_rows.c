@@ -446,13 +446,10 @@ static bool is_told_of_arenas(const struct tare_fold *f, const struct group *g, 
 
 static const char *name_of(const struct tare_line *line, bool is_full, struct tare_arena *memory)
 {
-	struct tare_str text = { 0 };
-	const char *copy;
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	tare_line_add(&text, line, is_full);
-	copy = tare_arena_strdup(memory, tare_str_text(&text));
-	tare_str_free(&text);
-	return copy;
+	return tare_arena_strdup(memory, tare_str_text(&text));
 }
 
 /* Where no line of it grows, the function that lines have in common may. */
@@ -522,7 +519,7 @@ static int64_t told_of(const struct tare_ledger *out, const struct tare_growth *
 /* Tensors that lines tell of are in the heap and the resident memory of their process, too: once is enough. */
 static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
 {
-	bool *is_told = tare_xcalloc((size_t)out->growth_nr + 1, sizeof(*is_told));
+	TARE_FREED_HERE bool *is_told = tare_xcalloc((size_t)out->growth_nr + 1, sizeof(*is_told));
 	int kept = 0;
 
 	for (int i = 0; i < out->growth_nr; i++) {
@@ -536,7 +533,6 @@ static void drop_explained(const struct tare_fold *f, struct tare_ledger *out)
 		if (!is_told[i])
 			out->growths[kept++] = out->growths[i];
 	out->growth_nr = kept;
-	free(is_told);
 }
 
 TARE_COMPARATOR(by_rate, struct tare_growth, TARE_FALLING(per_second) TARE_ALPHABETIC(line))

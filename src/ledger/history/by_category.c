@@ -116,7 +116,7 @@ static void leave_out(struct tare_memory_history_point *point, const bool *empty
 
 static void leave_out_empty(struct tare_memory_history_panel *p)
 {
-	bool *empty = tare_xcalloc((size_t)p->band_nr + 1, sizeof(*empty));
+	TARE_FREED_HERE bool *empty = tare_xcalloc((size_t)p->band_nr + 1, sizeof(*empty));
 	int kept = 0;
 
 	for (int i = 0; i < p->band_nr; i++)
@@ -129,7 +129,6 @@ static void leave_out_empty(struct tare_memory_history_panel *p)
 		if (!empty[i])
 			p->bands[kept++] = p->bands[i];
 	p->band_nr = kept;
-	free(empty);
 }
 
 static void cut_panel(struct tare_arena *memory, const struct tare_memory_history_panel *from,

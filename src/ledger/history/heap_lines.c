@@ -78,7 +78,7 @@ static bool is_heap(const struct tare_bucket *b)
 static void take(struct tare_heap_lines *l, const struct tare_fold *f, const struct tare_device_fold *d, size_t point,
                  enum tare_moment m)
 {
-	int64_t *sums = tare_xcalloc(f->site_nr + 1, sizeof(*sums));
+	TARE_FREED_HERE int64_t *sums = tare_xcalloc(f->site_nr + 1, sizeof(*sums));
 
 	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
 		const struct tare_bucket *b = &f->buckets[i];
@@ -89,7 +89,6 @@ static void take(struct tare_heap_lines *l, const struct tare_fold *f, const str
 	for (uint32_t site = 1; site < f->site_nr; site++)
 		if (sums[site] > l->least)
 			TARE_APPEND(l->items, l->nr, l->cap) = (struct amount){ point, site, sums[site] };
-	free(sums);
 }
 
 void tare_heap_lines_advance(struct tare_history_part *p, const struct tare_fold *f, const struct tare_device_fold *d,

@@ -237,7 +237,7 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 	for (int i = 0; i < f->process_nr; i++) {
 		const struct tare_process_fold *p = f->processes[i];
 		struct tare_memory_history_band *b = p && p->host_part ? &s->bands[p->host_part - 1] : NULL;
-		struct tare_str text = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 		if (!b)
 			continue;
@@ -247,7 +247,6 @@ static void name_parts(struct tare_fold *f, struct sheet *s)
 			tare_str_addf(&text, "%s (pid %u)", p->process->program, p->process->pid);
 		b->key = "tensors";
 		b->label = tare_arena_strdup(s->memory, tare_str_text(&text));
-		tare_str_free(&text);
 	}
 }
 

@@ -248,7 +248,7 @@ void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until, s
 {
 	for (size_t i = 0; i < p->count; i++) {
 		const struct tare_oom_fold *o = &p->items[i];
-		struct tare_str what = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str what = { 0 };
 
 		if (o->t <= from || o->t > until || o->used <= 0 || o->device < 0)
 			continue;
@@ -259,7 +259,6 @@ void tare_oom_list(const struct tare_oom_part *p, int64_t from, int64_t until, s
 		                                            .low = { o->used, o->t },
 		                                            .high = { o->used, o->t },
 		                                            .what = what.data });
-		tare_str_free(&what);
 	}
 }
 

@@ -10,15 +10,12 @@ enum { DEPTH_MAX = 64 };
 
 static const char *path_of(struct tare_phases_part *phases, struct tare_fold *f, int parent, const char *name)
 {
-	struct tare_str path = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	if (parent >= 0)
 		tare_str_addf(&path, "%s/", phases->known[parent].path);
 	tare_str_add(&path, name);
-	kept = tare_arena_strdup(&f->arena, tare_str_text(&path));
-	tare_str_free(&path);
-	return kept;
+	return tare_arena_strdup(&f->arena, tare_str_text(&path));
 }
 
 static void note_if_full(struct tare_phases_part *phases, struct tare_fold *f)

@@ -148,7 +148,7 @@ TARE_COMPARATOR(by_begin, struct order, TARE_RISING(process) TARE_RISING(first_n
 /* Children by their parent: first_of[1 + parent], then next_of[child], in order. */
 static void link_children(const struct tare_phases_part *p, int *first_of, int *next_of)
 {
-	struct order *order = tare_xcalloc(p->known_nr, sizeof(*order));
+	TARE_FREED_HERE struct order *order = tare_xcalloc(p->known_nr, sizeof(*order));
 
 	for (size_t i = 0; i <= p->known_nr; i++)
 		first_of[i] = -1;
@@ -161,7 +161,6 @@ static void link_children(const struct tare_phases_part *p, int *first_of, int *
 		next_of[child] = first_of[1 + parent];
 		first_of[1 + parent] = child;
 	}
-	free(order);
 }
 
 void tare_phases_rows(const struct tare_phases_part *phases, const struct tare_fold *f, struct tare_ledger *out)

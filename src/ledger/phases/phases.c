@@ -175,7 +175,7 @@ TARE_COMPARATOR(inner_first, struct open, TARE_FALLING(serial))
 /* What stands in another ends before it. */
 static void end_open(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t)
 {
-	struct open *open = tare_xcalloc(phases->frame_nr + 1, sizeof(*open));
+	TARE_FREED_HERE struct open *open = tare_xcalloc(phases->frame_nr + 1, sizeof(*open));
 	size_t nr = 0;
 
 	for (size_t i = 0; i < phases->frame_nr; i++) {
@@ -187,7 +187,6 @@ static void end_open(struct tare_phases_part *phases, struct tare_fold *f, int p
 	TARE_SORT(open, nr, inner_first);
 	for (size_t i = 0; i < nr; i++)
 		tare_phase_end(phases, f, open[i].frame, t, true);
-	free(open);
 }
 
 void tare_phases_end(struct tare_phases_part *phases, struct tare_fold *f, int process, int64_t t)

@@ -442,7 +442,7 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 		bring_together(leaves, count);
 	}
 	for (size_t i = 0; i < count; i++) {
-		struct tare_str segment = { 0 }, label = { 0 };
+		TARE_FREED_BY(tare_str_free) struct tare_str segment = { 0 }, label = { 0 };
 		int row = (int)b->row_nr;
 		struct tare_row *r;
 
@@ -456,8 +456,6 @@ static void add_account(struct build *b, int parent, struct leaf *leaves, size_t
 			r->pid = b->d->others[leaves[i].part - 2].pid;
 		if (!is_pool(b, &leaves[i]) || !split_pool(b, (int)b->row_nr - 1, &leaves[i]))
 			fill(b, &b->rows[row], &leaves[i].sum);
-		tare_str_free(&segment);
-		tare_str_free(&label);
 	}
 }
 
@@ -479,7 +477,7 @@ static int add_process(struct build *b, int process)
 {
 	const struct tare_process *p = b->f->processes[process]->process;
 	int namesakes = namesake_nr(b->f, process);
-	struct tare_str segment = { 0 }, label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str segment = { 0 }, label = { 0 };
 	struct tare_row *r;
 
 	tare_str_addf(&segment, "process:%u", p->pid);
@@ -493,8 +491,6 @@ static int add_process(struct build *b, int process)
 	r->generation = p->generation;
 	r->rank = p->rank.rank;
 	tare_ranks_process_row(&b->f->parts->ranks, process, r);
-	tare_str_free(&segment);
-	tare_str_free(&label);
 	return (int)b->row_nr - 1;
 }
 

@@ -243,7 +243,7 @@ static struct rest rest_of(const struct tare_fold *f, const struct tare_device_f
 static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d, const struct leavers *l, int64_t t,
                              int64_t fall)
 {
-	bool *is_leaving = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*is_leaving));
+	TARE_FREED_HERE bool *is_leaving = tare_xcalloc((size_t)f->process_nr + 1, sizeof(*is_leaving));
 	int64_t bytes = 0, driver = 0, least = INT64_MAX, off;
 	struct rest rest;
 	int last = -1, to;
@@ -276,7 +276,6 @@ static int64_t remove_chosen(struct tare_fold *f, struct tare_device_fold *d, co
 		d->driver_of = last;
 		d->driver_left = rest.stays;
 	}
-	free(is_leaving);
 	return bytes - rest.stays - off;
 }
 

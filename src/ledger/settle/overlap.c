@@ -111,8 +111,8 @@ static void make_points(struct tare_overlap *o)
 
 static void sort_by_stamp(struct tare_overlap *o)
 {
-	struct stamped *list = tare_xcalloc(o->step_nr, sizeof(*list));
-	struct tare_made *made = tare_xcalloc(o->step_nr, sizeof(*made));
+	TARE_FREED_HERE struct stamped *list = tare_xcalloc(o->step_nr, sizeof(*list));
+	TARE_FREED_HERE struct tare_made *made = tare_xcalloc(o->step_nr, sizeof(*made));
 
 	tare_overlap_stamp(o, made);
 	tare_overlap_order_pages(o, made);
@@ -121,8 +121,6 @@ static void sort_by_stamp(struct tare_overlap *o)
 	TARE_SORT(list, o->step_nr, by_stamp);
 	for (size_t i = 0; i < o->step_nr; i++)
 		o->order[i] = list[i].step;
-	free(made);
-	free(list);
 }
 
 /* Does a member end a context? That clears buckets, so what came before must be booked by then. */

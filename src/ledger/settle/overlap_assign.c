@@ -131,10 +131,10 @@ static void take_answer(struct tare_overlap *o, const struct entry *e)
 
 static void plan(struct tare_overlap *o)
 {
-	struct entry *entries = tare_xcalloc(o->step_nr + o->leaver_nr + 1, sizeof(*entries));
+	TARE_FREED_HERE struct entry *entries = tare_xcalloc(o->step_nr + o->leaver_nr + 1, sizeof(*entries));
 	size_t count = find_entries(o, entries);
-	struct tare_plan_stretch *stretches = count ? planned_stretches(o) : NULL;
-	struct tare_plan_item *items = tare_xcalloc(count + 1, sizeof(*items));
+	TARE_FREED_HERE struct tare_plan_stretch *stretches = count ? planned_stretches(o) : NULL;
+	TARE_FREED_HERE struct tare_plan_item *items = tare_xcalloc(count + 1, sizeof(*items));
 
 	for (size_t i = 0; i < count; i++)
 		items[i] = entries[i].item;
@@ -144,9 +144,6 @@ static void plan(struct tare_overlap *o)
 		entries[i].item = items[i];
 		take_answer(o, &entries[i]);
 	}
-	free(items);
-	free(stretches);
-	free(entries);
 }
 
 /* Adds a member to the calls of its stretch, in the order of stamps. */
@@ -228,7 +225,7 @@ static size_t drop_over(const struct tare_overlap *o, size_t *list, size_t count
  */
 static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t count)
 {
-	struct unsure *others = tare_xcalloc(o->step_nr, sizeof(*others));
+	TARE_FREED_HERE struct unsure *others = tare_xcalloc(o->step_nr, sizeof(*others));
 	size_t *known = tare_xcalloc(o->step_nr, sizeof(*known)), known_nr = 0, next = 0;
 	size_t *unknown = tare_xcalloc(o->step_nr, sizeof(*unknown)), unknown_nr = 0, other = 0;
 	size_t other_nr = 0;
@@ -251,14 +248,13 @@ static void doubt_all(struct tare_overlap *o, const struct unsure *list, size_t 
 			known[known_nr++] = list[next].step;
 		}
 	}
-	free(others);
 	free(known);
 	free(unknown);
 }
 
 void tare_overlap_assign(struct tare_overlap *o)
 {
-	struct unsure *list = tare_xcalloc(o->step_nr, sizeof(*list));
+	TARE_FREED_HERE struct unsure *list = tare_xcalloc(o->step_nr, sizeof(*list));
 	size_t count = 0;
 
 	for (size_t i = 0; i < o->step_nr; i++)
@@ -272,5 +268,4 @@ void tare_overlap_assign(struct tare_overlap *o)
 		settle_member(o, o->order[i]);
 	if (o->unknown_nr)
 		doubt_all(o, list, count);
-	free(list);
 }

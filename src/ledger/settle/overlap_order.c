@@ -237,7 +237,7 @@ static bool is_moved(const struct line *l, size_t k)
 
 static void write_back(struct tare_overlap *o, const struct line *l)
 {
-	struct tare_point *sorted = tare_xcalloc(l->count, sizeof(*sorted));
+	TARE_FREED_HERE struct tare_point *sorted = tare_xcalloc(l->count, sizeof(*sorted));
 	size_t count = 0;
 
 	for (size_t k = l->next[l->count]; k != l->count; k = l->next[k]) {
@@ -255,7 +255,6 @@ static void write_back(struct tare_overlap *o, const struct line *l)
 	}
 	for (size_t k = 0; k < count; k++)
 		o->points[k] = sorted[k];
-	free(sorted);
 }
 
 enum { TURNS = 3 };

@@ -122,7 +122,7 @@ static struct stamped *list_calls(const struct tare_overlap *o)
 
 void tare_overlap_stamp(const struct tare_overlap *o, struct tare_made *made)
 {
-	struct stamped *list = list_calls(o);
+	TARE_FREED_HERE struct stamped *list = list_calls(o);
 	struct order w = { .o = o, .made = made };
 
 	for (size_t i = 0; i < o->step_nr; i++) {
@@ -147,5 +147,4 @@ void tare_overlap_stamp(const struct tare_overlap *o, struct tare_made *made)
 	}
 	tare_map_free(&w.taken);
 	free(w.giving);
-	free(list);
 }

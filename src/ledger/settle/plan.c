@@ -239,7 +239,7 @@ static void pass(struct plan *p, const struct tare_plan_stretch *s, size_t at)
 void tare_plan(struct tare_plan_item *items, size_t item_nr, const struct tare_plan_stretch *stretches,
                size_t stretch_nr)
 {
-	struct plan *p = tare_xcalloc(1, sizeof(*p));
+	TARE_FREED_HERE struct plan *p = tare_xcalloc(1, sizeof(*p));
 	size_t best = 0;
 
 	p->items = items;
@@ -261,5 +261,4 @@ void tare_plan(struct tare_plan_item *items, size_t item_nr, const struct tare_p
 	free(p->ways.items);
 	free(p->coming.items);
 	free(p->nodes);
-	free(p);
 }

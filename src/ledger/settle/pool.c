@@ -11,16 +11,13 @@
 
 static uint64_t owner_of(struct tare_fold *f, const char *who, uint64_t number)
 {
-	struct tare_str label = { 0 };
-	uint64_t id;
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 
 	if (number)
 		tare_str_addf(&label, "%s:%llu", who, (unsigned long long)number);
 	else
 		tare_str_add(&label, "default");
-	id = tare_fold_owner_named(f, tare_str_text(&label));
-	tare_str_free(&label);
-	return id;
+	return tare_fold_owner_named(f, tare_str_text(&label));
 }
 
 /*

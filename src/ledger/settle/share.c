@@ -20,12 +20,11 @@
 
 static int row_of_holder(struct tare_fold *f, const struct tare_physical *p, int process)
 {
-	struct tare_str label = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str label = { 0 };
 	int context = tare_fold_context(f, process, p->device, 0), bucket;
 
 	tare_str_addf(&label, "from:%u", f->processes[p->process]->process->pid);
 	bucket = tare_fold_bucket(f, context, TARE_ACCOUNT_IPC, tare_fold_owner_named(f, tare_str_text(&label)));
-	tare_str_free(&label);
 	return bucket;
 }
 

@@ -190,7 +190,7 @@ static void add_live(struct tare_fold *f, struct tare_drawn_blocks *d, int devic
 /* Returns the numbers of the moments, which the caller frees. */
 static int64_t *write_moments(struct writer *w, const struct tare_samples *s, struct tare_block_memory *out)
 {
-	size_t *places = tare_xcalloc((size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
+	TARE_FREED_HERE size_t *places = tare_xcalloc((size_t)TARE_HISTORY_COLUMNS * TARE_SAMPLE_NR, sizeof(*places));
 	int64_t *numbers;
 
 	out->moment_nr = tare_samples_list(s, places);
@@ -202,7 +202,6 @@ static int64_t *write_moments(struct writer *w, const struct tare_samples *s, st
 		numbers[i] = sample->t;
 		out->moments[i] = (struct tare_block_moment){ *tare_sample_parts(s, places[i]), sample->used };
 	}
-	free(places);
 	return numbers;
 }
 

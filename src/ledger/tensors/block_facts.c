@@ -80,7 +80,7 @@ static size_t note_used(uint8_t *is_used, const struct tare_blocks *b, const str
 void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_blocks *kept, int process)
 {
 	struct tare_block_facts_list *facts = &b->work.facts;
-	uint8_t *is_used = tare_xcalloc(facts->count + 1, 1);
+	TARE_FREED_HERE uint8_t *is_used = tare_xcalloc(facts->count + 1, 1);
 	size_t blocks = note_used(is_used, b, kept, process), used = 0;
 
 	facts->free = 0;
@@ -93,5 +93,4 @@ void tare_block_facts_make_room(struct tare_blocks *b, const struct tare_kept_bl
 	}
 	memset(facts->recent, 0, sizeof(facts->recent));
 	facts->look_at = used + blocks / BLOCKS_A_SLOT + LEAST_MORE;
-	free(is_used);
 }

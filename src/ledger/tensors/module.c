@@ -158,15 +158,12 @@ static bool is_told(const struct rows *r, const struct tare_module_row *row)
 
 static const char *path_in(const struct rows *r, const struct tare_module_row *parent, const char *name)
 {
-	struct tare_str path = { 0 };
-	const char *kept;
+	TARE_FREED_BY(tare_str_free) struct tare_str path = { 0 };
 
 	if (is_told(r, parent))
 		tare_str_addf(&path, "%s.", parent->path);
 	tare_str_add(&path, name);
-	kept = tare_arena_strdup(r->memory, tare_str_text(&path));
-	tare_str_free(&path);
-	return kept;
+	return tare_arena_strdup(r->memory, tare_str_text(&path));
 }
 
 static const struct tare_module_row *make(const struct rows *r, uint32_t place, int depth)

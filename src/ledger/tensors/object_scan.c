@@ -306,7 +306,7 @@ static struct found *find_all(struct tare_fold *f, struct tare_process_fold *p)
 {
 	struct names n = { .f = f, .scanned = &p->scanned, .known = &p->modules };
 	struct found *found = tare_xcalloc(p->scanned.count + 1, sizeof(*found));
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	know_names(&n);
 	n.has_roots = has_several_roots(&n);
@@ -322,7 +322,6 @@ static struct found *find_all(struct tare_fold *f, struct tare_process_fold *p)
 		found[i].module = module_of(&n, &p->modules, entry);
 		found[i].shape = shape_of(&n, entry);
 	}
-	tare_str_free(&text);
 	tare_map_free(&n.modules);
 	tare_map_free(&n.parameters);
 	return found;

@@ -175,7 +175,7 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 	struct tare_segments *s = &tare_fold_process_on(f, b->process, b->device)->segments;
 	size_t i = (size_t)(tare_segments_place(s, at) + 1);
 	bool is_trial = b->account == TARE_ACCOUNT_TRIAL;
-	bool *pools = graph < 0 || is_trial ? NULL : needed_pools(f, b->process);
+	TARE_FREED_HERE bool *pools = graph < 0 || is_trial ? NULL : needed_pools(f, b->process);
 
 	s->items = tare_array_reserve(s->items, &s->cap, s->count + 1, sizeof(*s->items));
 	memmove(&s->items[i + 1], &s->items[i], (s->count - i) * sizeof(*s->items));
@@ -191,7 +191,6 @@ void tare_fold_segment_add(struct tare_fold *f, int bucket, uint64_t at, uint64_
 	memcpy(s->items[i].moment, f->devices[b->device]->moment_nr, sizeof(s->items[i].moment));
 	s->count++;
 	book(f, &s->items[i], TARE_BUCKET_HELD, held(&s->items[i]), TARE_EVIDENCE_INFERRED);
-	free(pools);
 }
 
 /* Also of what was no segment, or is booked elsewhere by now. */
@@ -226,7 +225,7 @@ static void hold(struct tare_fold *f, struct tare_device_fold *d, struct tare_se
 void tare_fold_segment_hold(struct tare_fold *f, int process)
 {
 	const struct tare_process_fold *p = f->processes[process];
-	bool *pools = needed_pools(f, process);
+	TARE_FREED_HERE bool *pools = needed_pools(f, process);
 
 	for (int i = 0; i < p->on_device_nr; i++)
 		for (size_t k = 0; p->on_device[i] && k < p->on_device[i]->segments.count; k++) {
@@ -235,5 +234,4 @@ void tare_fold_segment_hold(struct tare_fold *f, int process)
 			if (s->graph >= 0 && !s->is_trial)
 				hold(f, f->devices[i], s, is_needed(f, pools, s->graph));
 		}
-	free(pools);
 }

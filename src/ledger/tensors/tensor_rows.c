@@ -53,7 +53,7 @@ static const char *text_of(struct rows *r, uint32_t site, bool is_full)
 	const struct tare_site *s = &r->f->sites[site];
 	const struct tare_line *line = s->python ? tare_line_of_user(s->python) : NULL;
 	uint64_t *known = tare_map_put(is_full ? &r->lines : &r->short_lines, site, NULL);
-	struct tare_str text = { 0 };
+	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 
 	if (*known)
 		return (const char *)(uintptr_t)*known;
@@ -62,7 +62,6 @@ static const char *text_of(struct rows *r, uint32_t site, bool is_full)
 	else if (s->pc)
 		tare_line_add_native(&text, s->process, s->stack, s->pc, is_full);
 	*known = (uint64_t)(uintptr_t)tare_arena_strdup(r->memory, tare_str_text(&text));
-	tare_str_free(&text);
 	return (const char *)(uintptr_t)*known;
 }
 

@@ -57,7 +57,7 @@ static bool has_modules(const struct tare_scan_entries *scanned)
 static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entries *scanned, bool has_modules,
                          uint64_t *with_state)
 {
-	struct tare_map known = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map known = { 0 };
 	bool is_any = false, is_new;
 
 	*with_state = 0;
@@ -81,7 +81,6 @@ static bool note_trained(struct tare_blocks *blocks, const struct tare_scan_entr
 		tare_map_put(&known, p->of, &is_new);
 		*with_state += is_new;
 	}
-	tare_map_free(&known);
 	return is_any;
 }
 
@@ -156,7 +155,7 @@ static void note_site(struct tare_live_block *b, const struct sizes *site, const
 
 static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 {
-	struct tare_map counts = { 0 }, sums = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map counts = { 0 }, sums = { 0 };
 	struct sizes site;
 
 	for (size_t i = 0; i < blocks->count; i++)
@@ -175,8 +174,6 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 		site = (struct sizes){ .count = *tare_map_get(&counts, b->site), .sum = *tare_map_get(&sums, b->site) };
 		note_site(b, &site, sets);
 	}
-	tare_map_free(&counts);
-	tare_map_free(&sums);
 }
 
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned)

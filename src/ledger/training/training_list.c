@@ -19,7 +19,7 @@ TARE_SCALAR_COMPARATOR(compare, uint64_t)
 /* Of what was noted, all that no open step can ask for. */
 static void forget(struct tare_training_threads *at)
 {
-	uint64_t *moments = tare_xcalloc(at->count * TARE_TRAINING_BY_NR, sizeof(*moments));
+	TARE_FREED_HERE uint64_t *moments = tare_xcalloc(at->count * TARE_TRAINING_BY_NR, sizeof(*moments));
 	size_t count = 0;
 
 	for (size_t i = 0; i < at->count; i++)
@@ -29,7 +29,6 @@ static void forget(struct tare_training_threads *at)
 	TARE_SORT(moments, count, compare);
 	tare_training_forget(&at->used, moments, count);
 	tare_training_forget(&at->live, moments, count);
-	free(moments);
 }
 
 void tare_training_begin_step(struct tare_training_threads *at, struct tare_training_list *l, int64_t t, int64_t used,
