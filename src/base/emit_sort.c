@@ -3,10 +3,10 @@
  * Rows in another order: those between two lines of a table wait until the next of these, and go on sorted. In a tree
  * rows stay below the row that they are below of.
  */
-#include "base/comparator.h"
 #include "base/emit_sort.h"
 
 #include "base/array.h"
+#include "base/comparator.h"
 
 #include <math.h>
 #include <stdlib.h>

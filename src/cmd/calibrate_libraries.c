@@ -57,7 +57,7 @@ static void compare(struct row *row, const struct sim_conv_table *ours, const st
 
 static void add_rows(struct tare_emit *e, const struct sim_conv_table *ours)
 {
-	struct sim_conv_tables shipped = { 0 };
+	TARE_FREED_BY(sim_conv_tables_end) struct sim_conv_tables shipped = { 0 };
 	char folder[PATH_MAX], path[PATH_MAX + 32];
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, folder, sizeof(folder)) == 0) {
@@ -72,7 +72,6 @@ static void add_rows(struct tare_emit *e, const struct sim_conv_table *ours)
 		tare_emit_add(e, &row);
 		tare_str_free(&row.cudnn);
 	}
-	sim_conv_tables_end(&shipped);
 }
 
 static void add_notes(struct tare_emit *e, const struct tare_libraries *l)

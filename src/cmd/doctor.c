@@ -102,7 +102,7 @@ static void write_data(struct tare_emit *e, const struct tare_doctor *d)
 
 int tare_cmd_doctor(struct tare_cmd_call *c, void *options, struct tare_err *err)
 {
-	struct tare_doctor d = { 0 };
+	TARE_FREED_BY(tare_doctor_free) struct tare_doctor d = { 0 };
 	struct tare_emit e;
 
 	(void)options;
@@ -115,6 +115,5 @@ int tare_cmd_doctor(struct tare_cmd_call *c, void *options, struct tare_err *err
 	tare_cmd_begin(c, &e);
 	(tare_emit_is_for_people(&e) ? write_people : write_data)(&e, &d);
 	tare_emit_end(&e);
-	tare_doctor_free(&d);
 	return 0;
 }

@@ -53,7 +53,7 @@ void tare_report_explain(const void *of, struct tare_emit *e)
 	int nr = list(&all, of);
 
 	for (int i = 0; i < nr && i < TARE_REPORT_EXPLAINED; i++) {
-		struct tare_explain x = { 0 };
+		TARE_FREED_BY(tare_explain_free) struct tare_explain x = { 0 };
 
 		if (tare_explain_ledger(&x, of, all[i].pid)) {
 			tare_emit_open(e, NULL, '{');
@@ -61,7 +61,6 @@ void tare_report_explain(const void *of, struct tare_emit *e)
 			tare_explain_print(e, &x);
 			tare_emit_close(e);
 		}
-		tare_explain_free(&x);
 	}
 	free(all);
 }

@@ -46,8 +46,9 @@ uint32_t tare_kineto_spans_id(struct tare_kineto_spans *s, const char *name)
 	s->name_bytes += size + 64;
 	id = tare_strmap_put(&s->name_ids, kept, &is_new);
 	*id = s->name_ids.count;
-	s->names = tare_array_reserve(s->names, &s->name_cap, s->name_ids.count + 1, sizeof(*s->names));
-	s->names[*id] = tare_xstrdup(kept);
+	if (!s->name_nr)
+		TARE_APPEND(s->names, s->name_nr, s->name_cap) = NULL; /* ids begin at 1 */
+	TARE_APPEND(s->names, s->name_nr, s->name_cap) = tare_xstrdup(kept);
 	return (uint32_t)*id;
 }
 
@@ -224,18 +225,4 @@ struct tare_kineto_place tare_kineto_spans_at(struct tare_kineto_spans *s, int64
 		depth = lines_of(s, thread, t_ns, TARE_KINETO_OPERATOR, lines);
 	place.python = depth ? stack_of(s, lines, depth) : 0;
 	return place;
-}
-
-void tare_kineto_spans_free(struct tare_kineto_spans *s)
-{
-	for (size_t i = 1; i <= s->name_ids.count; i++)
-		free(s->names[i]);
-	free(s->names);
-	tare_strmap_free(&s->name_ids);
-	tare_map_free(&s->modules);
-	tare_map_free(&s->thread_ids);
-	tare_map_free(&s->lines);
-	tare_map_free(&s->stacks);
-	free(s->threads);
-	free(s->items);
 }

@@ -4,6 +4,7 @@
 #define TARE_IMPORT_KINETO_SPANS_H
 
 #include "base/map.h"
+#include "base/owned.h"
 #include "import/import_reader.h"
 
 enum tare_kineto_what {
@@ -17,18 +18,18 @@ struct tare_kineto_thread;
 
 struct tare_kineto_spans {
 	struct tare_import_out *out;
-	struct tare_kineto_span *items;
+	TARE_OWNED struct tare_kineto_span *items;
 	size_t count, cap, next;
-	struct tare_strmap name_ids;
-	char **names; /* by id, from 1 */
-	size_t name_cap, name_bytes;
-	uint64_t left_out;       /* over the limit: what they would name has another line, or none */
-	struct tare_map modules; /* ids of names of modules */
-	struct tare_map thread_ids;
-	struct tare_kineto_thread *threads;
+	TARE_OWNED struct tare_strmap name_ids;
+	TARE_OWNED char **names; /* by id, from 1 */
+	size_t name_nr, name_cap, name_bytes;
+	uint64_t left_out;                  /* over the limit: what they would name has another line, or none */
+	TARE_OWNED struct tare_map modules; /* ids of names of modules */
+	TARE_OWNED struct tare_map thread_ids;
+	TARE_OWNED struct tare_kineto_thread *threads;
 	size_t thread_nr, thread_cap;
-	struct tare_map lines;  /* name → it is written */
-	struct tare_map stacks; /* the stack around it and a name → stack */
+	TARE_OWNED struct tare_map lines;  /* name → it is written */
+	TARE_OWNED struct tare_map stacks; /* the stack around it and a name → stack */
 	uint32_t stack_nr;
 };
 
@@ -53,6 +54,6 @@ const char *tare_kineto_spans_name(const struct tare_kineto_spans *s, uint32_t i
 uint32_t tare_kineto_spans_next_module(const struct tare_kineto_spans *s, uint32_t id);
 /* A stack of one line that says this. */
 uint32_t tare_kineto_spans_saying(struct tare_kineto_spans *s, const char *text);
-void tare_kineto_spans_free(struct tare_kineto_spans *s);
+TARE_FREES(tare_kineto_spans_free, tare_kineto_spans);
 
 #endif

@@ -208,10 +208,3 @@ void tare_driver_time_of_recording(struct tare_recording *recording, const struc
 		add_recording(out, recording, opts, 0);
 	TARE_SORT(out->rows, out->count, compare);
 }
-
-void tare_driver_time_free(struct tare_time_rows *rows)
-{
-	free(rows->rows);
-	tare_arena_free(&rows->memory);
-	*rows = (struct tare_time_rows){ 0 };
-}

@@ -3,6 +3,7 @@
 #define TARE_LEDGER_DRIVER_TIME_H
 
 #include "base/arena.h"
+#include "base/owned.h"
 #include "ledger/account.h"
 
 /*
@@ -20,10 +21,10 @@ struct tare_time_row {
 };
 
 struct tare_time_rows {
-	struct tare_time_row *rows; /* the longest total first */
+	TARE_OWNED struct tare_time_row *rows; /* the longest total first */
 	size_t count, cap;
-	struct tare_arena memory; /* names */
-	bool is_cut;              /* calls whose events went are missing, because no state knows of them */
+	TARE_OWNED struct tare_arena memory; /* names */
+	bool is_cut;                         /* calls whose events went are missing, because no state knows of them */
 };
 
 struct tare_time_opts {
@@ -35,6 +36,6 @@ struct tare_time_opts {
 struct tare_recording;
 void tare_driver_time_of_recording(struct tare_recording *recording, const struct tare_time_opts *opts,
                                    struct tare_time_rows *out);
-void tare_driver_time_free(struct tare_time_rows *rows);
+TARE_FREES(tare_driver_time_free, tare_time_rows);
 
 #endif

@@ -22,7 +22,7 @@ int tare_oom_instants_settle(struct tare_recording *recording, struct tare_insta
                              struct tare_err *err)
 {
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
-	struct tare_ledger ledger = { 0 };
+	TARE_FREED_BY(tare_ledger_free) struct tare_ledger ledger = { 0 };
 	int rc = 0;
 
 	for (int i = 0; i < nr && !rc; i++) {
@@ -37,6 +37,5 @@ int tare_oom_instants_settle(struct tare_recording *recording, struct tare_insta
 		instants[i].kind = TARE_INSTANT_TIME;
 		instants[i].t_ns = ledger.ooms[instants[i].nth - 1].t_ns;
 	}
-	tare_ledger_free(&ledger);
 	return rc;
 }

@@ -182,7 +182,7 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 	TARE_FREED_HERE struct tare_phase_watch *watches = tare_xcalloc((size_t)nr + 1, sizeof(*watches));
 	struct tare_ledger_opts opts = { .watches = watches };
 	const struct tare_instant end = { .moment = TARE_MOMENT_END, .text = "end" };
-	struct tare_ledger ledger = { 0 };
+	TARE_FREED_BY(tare_ledger_free) struct tare_ledger ledger = { 0 };
 	int rc = 0, w = 0;
 
 	for (int i = 0; i < nr; i++)
@@ -204,6 +204,5 @@ int tare_phase_instants_settle(struct tare_recording *recording, struct tare_ins
 	}
 	for (int i = 0; i < opts.watch_nr; i++)
 		free((char *)watches[i].name);
-	tare_ledger_free(&ledger);
 	return rc;
 }

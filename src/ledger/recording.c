@@ -399,12 +399,6 @@ struct tare_recording_opts tare_recording_opts_of(const struct tare_recording *r
 	return own;
 }
 
-void tare_recording_opts_free(struct tare_recording_opts *own)
-{
-	free(own->processes);
-	free(own->notes);
-}
-
 void tare_ledger_of_recording(struct tare_recording *recording, const struct tare_ledger_opts *opts,
                               const struct tare_instant *instants, int instant_nr, struct tare_ledger *out)
 {

@@ -2,6 +2,7 @@
 #ifndef TARE_LEDGER_RECORDING_H
 #define TARE_LEDGER_RECORDING_H
 
+#include "base/owned.h"
 #include "ledger/state/state.h"
 #include "trace/recording.h"
 
@@ -19,12 +20,12 @@ size_t tare_ledger_save_recording(struct tare_recording *recording, uint32_t num
 /* Options of a ledger with what a recording adds to them: its notes stand first, and there is room for one more; its processes. */
 struct tare_recording_opts {
 	struct tare_ledger_opts opts;
-	const char **notes;
-	const struct tare_process **processes;
+	TARE_OWNED const char **notes;
+	TARE_OWNED const struct tare_process **processes;
 };
 struct tare_recording_opts tare_recording_opts_of(const struct tare_recording *recording,
                                                   const struct tare_ledger_opts *opts);
-void tare_recording_opts_free(struct tare_recording_opts *own);
+TARE_FREES(tare_recording_opts_free, tare_recording_opts);
 /* What the recording has to say that makes no figure wrong. */
 void tare_recording_add_remarks(const struct tare_recording *recording, struct tare_ledger *out);
 

@@ -6,6 +6,7 @@
 #ifndef TARE_LEDGER_STEP_CURVES_H
 #define TARE_LEDGER_STEP_CURVES_H
 
+#include "base/owned.h"
 #include "ledger/ledger.h"
 
 enum { TARE_STEP_PARTS = 64 };
@@ -24,15 +25,15 @@ struct tare_step_range {
 };
 
 struct tare_step_curves {
-	struct tare_step_curve *items; /* by memory, then by time */
+	TARE_OWNED struct tare_step_curve *items; /* by memory, then by time */
 	size_t nr;
-	struct tare_step_range *ranges; /* of CPUs, then by tare_device.index */
+	TARE_OWNED struct tare_step_range *ranges; /* of CPUs, then by tare_device.index */
 	int range_nr;
 };
 
 /* Of all marks of a ledger; `ledger` has to stay. Then tare_ledger_opts.step_curves. */
 void tare_step_curves_begin(struct tare_step_curves *out, const struct tare_ledger *ledger);
-void tare_step_curves_free(struct tare_step_curves *curves);
+TARE_FREES(tare_step_curves_free, tare_step_curves);
 
 /* Is a step under way there, or one to come? */
 static inline bool tare_step_curves_wait(const struct tare_step_curves *curves, int memory)

@@ -88,10 +88,9 @@ static uint32_t newest_known(const struct tare_recording *recording)
 /* Which segments went to keep the cap: of these nothing can be read any more. */
 static bool is_as_it_was(const struct tare_manifest *then, const char *folder)
 {
-	struct tare_manifest now = { 0 };
+	TARE_FREED_BY(tare_manifest_free) struct tare_manifest now = { 0 };
 	bool is_same = !tare_manifest_read(&now, folder, NULL) && !now.fault && now.dropped.rest == then->dropped.rest;
 
-	tare_manifest_free(&now);
 	return is_same;
 }
 
@@ -101,7 +100,7 @@ int tare_rollup_ahead(const char *folder, const struct tare_rollup_ahead *before
 	struct tare_log_reach segments = { .scope = TARE_LOG_SEGMENTS, .is_unchecked = true };
 	struct tare_settled *settled = NULL;
 	struct tare_recording *recording = NULL;
-	struct tare_manifest manifest = { 0 };
+	TARE_FREED_BY(tare_manifest_free) struct tare_manifest manifest = { 0 };
 	struct reach reach;
 	int rc = tare_manifest_read(&manifest, folder, err);
 
@@ -124,6 +123,5 @@ int tare_rollup_ahead(const char *folder, const struct tare_rollup_ahead *before
 		tare_str_free(&out->bytes);
 	tare_recording_close(recording);
 	tare_settled_free(settled);
-	tare_manifest_free(&manifest);
 	return rc;
 }

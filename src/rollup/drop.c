@@ -115,14 +115,13 @@ static void write_logs(const struct drop *d, size_t n, struct tare_segment_write
 
 	for (uint32_t i = 0; i < d->store->log_nr; i++) {
 		const struct tare_process *process = process_of(d, d->store->logs[i].part.name);
-		struct tare_log_part part = { 0 };
+		TARE_FREED_BY(tare_log_part_free) struct tare_log_part part = { 0 };
 
 		if (!tare_store_part(d->store, &d->store->logs[i], n, &part))
 			continue;
 		tare_segment_add_log(w, i, &part);
 		tare_rollup_write_tables(w, i, tare_recording_log(process), &going, d->after[i]);
 		tare_segment_add_log(w, i, &part);
-		tare_log_part_free(&part);
 	}
 }
 

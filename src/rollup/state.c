@@ -160,13 +160,12 @@ static int64_t moment_of(const struct maker *c, uint32_t number)
 /* A state of all events up to `until`, as segments up to `number`, of so many bytes, have them. */
 static int try(struct maker *c, uint32_t number, int64_t until, uint64_t bytes)
 {
-	struct tare_ledger_saved saved = { 0 };
+	TARE_FREED_BY(tare_ledger_saved_free) struct tare_ledger_saved saved = { 0 };
 	size_t holds = tare_ledger_save_recording(c->recording, number, until, &saved);
 	int rc = save(c, holds, number, bytes, until, &saved);
 
 	tare_recording_close(c->recording);
 	c->recording = NULL;
-	tare_ledger_saved_free(&saved);
 	return rc;
 }
 

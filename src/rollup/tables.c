@@ -80,7 +80,7 @@ static bool is_known(const struct tare_rec_lost *lost)
 /* What a thread gave up for one reason is one record, where the last one was. */
 static void join_losses(struct tables *t)
 {
-	struct tare_map newest = { 0 };
+	TARE_FREED_BY(tare_map_free) struct tare_map newest = { 0 };
 
 	for (size_t i = t->all.n; i-- > 0;) {
 		struct tare_rec_lost *lost = (struct tare_rec_lost *)tare_gathered_record(&t->all, i), *later;
@@ -100,7 +100,6 @@ static void join_losses(struct tables *t)
 		later->last = lost->last > later->last ? lost->last : later->last;
 		t->about[i].is_gone = true;
 	}
-	tare_map_free(&newest);
 }
 
 /*

@@ -4,14 +4,11 @@
 
 #include "base/array.h"
 
-#include <stdlib.h>
-
 void tare_gathered_add(struct tare_gathered *g, const struct tare_block_record *record)
 {
 	g->records = tare_array_reserve(g->records, &g->record_cap, g->n + 1, sizeof(*g->records));
-	g->at = tare_array_reserve(g->at, &g->at_cap, g->n + 1, sizeof(*g->at));
 	g->records[g->n] = (struct tare_block_record){ .position = record->position, .bytes = record->bytes };
-	g->at[g->n++] = g->bytes.len;
+	TARE_APPEND(g->at, g->n, g->at_cap) = g->bytes.len;
 	tare_pack_bytes(&g->bytes, record->data, record->bytes);
 }
 
@@ -49,12 +46,4 @@ void tare_gathered_write(const struct tare_gathered *g, struct tare_segment_writ
 void tare_gathered_clear(struct tare_gathered *g)
 {
 	g->n = g->bytes.len = 0;
-}
-
-void tare_gathered_free(struct tare_gathered *g)
-{
-	tare_pack_free(&g->bytes);
-	free(g->records);
-	free(g->at);
-	*g = (struct tare_gathered){ 0 };
 }

@@ -2,13 +2,14 @@
 #ifndef TARE_STORE_GATHERED_H
 #define TARE_STORE_GATHERED_H
 
+#include "base/owned.h"
 #include "store/segment.h"
 
 /* Records of one log that wait to be written as blocks of a segment. {0}: none. */
 struct tare_gathered {
-	struct tare_pack bytes;
-	struct tare_block_record *records; /* data: not known before a block is written */
-	size_t *at;                        /* where each lies in `bytes` */
+	TARE_OWNED struct tare_pack bytes;
+	TARE_OWNED struct tare_block_record *records; /* data: not known before a block is written */
+	TARE_OWNED size_t *at;                        /* where each lies in `bytes` */
 	size_t n, record_cap, at_cap;
 };
 
@@ -22,6 +23,6 @@ void tare_gathered_write(const struct tare_gathered *g, struct tare_segment_writ
                          uint32_t log, const struct tare_layouts *layouts);
 /* The memory is kept for others. */
 void tare_gathered_clear(struct tare_gathered *g);
-void tare_gathered_free(struct tare_gathered *g);
+TARE_FREES(tare_gathered_free, tare_gathered);
 
 #endif

@@ -160,7 +160,7 @@ static bool add_state(struct tare_manifest *m, const char *folder, uint32_t numb
 {
 	TARE_FREED_HERE char *path = tare_manifest_state_path(folder, number);
 	TARE_FREED_BY(tare_pack_free) struct tare_pack told = { 0 };
-	struct tare_extent_list extents = { 0 };
+	TARE_FREED_BY(tare_extent_list_free) struct tare_extent_list extents = { 0 };
 	int64_t until_ns, from_ns;
 	bool is_told = true;
 
@@ -171,7 +171,6 @@ static bool add_state(struct tare_manifest *m, const char *folder, uint32_t numb
 			tare_manifest_add_saved(m, number, until_ns, &extents);
 		}
 	}
-	tare_extent_list_free(&extents);
 	return is_told;
 }
 

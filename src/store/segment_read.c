@@ -223,9 +223,8 @@ bool tare_segment_read_on(struct tare_segment_reader *r, const struct tare_segme
 
 bool tare_segment_read(const struct tare_segment_file *s, size_t entry, struct tare_pack *to)
 {
-	struct tare_segment_reader r = { 0 };
+	TARE_FREED_BY(tare_segment_reader_close) struct tare_segment_reader r = { 0 };
 	bool is_read = tare_segment_read_on(&r, s, entry, to);
 
-	tare_segment_reader_close(&r);
 	return is_read;
 }

@@ -29,7 +29,7 @@ struct checking {
 
 static void check_some(struct checking *c, size_t begin, size_t end)
 {
-	struct tare_segment_reader reader = { 0 };
+	TARE_FREED_BY(tare_segment_reader_close) struct tare_segment_reader reader = { 0 };
 	TARE_FREED_BY(tare_pack_free) struct tare_pack bytes = { 0 };
 
 	for (size_t i = begin; i < end; i++) {
@@ -37,7 +37,6 @@ static void check_some(struct checking *c, size_t begin, size_t end)
 
 		c->is_damaged[i] = !tare_segment_read_on(&reader, &c->store->segments[b->segment], b->entry, &bytes);
 	}
-	tare_segment_reader_close(&reader);
 }
 
 static void *check(void *arg)

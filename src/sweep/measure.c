@@ -103,7 +103,7 @@ static int write_devices(struct tare_db *db, int64_t run, struct tare_recording 
 			.t_ns = d->own_peak_t_ns,
 		};
 		const struct tare_device_ledger *at = NULL;
-		struct tare_ledger own = { 0 };
+		TARE_FREED_BY(tare_ledger_free) struct tare_ledger own = { 0 };
 
 		if (d->own_peak >= own_of(d) && d->own_peak_t_ns != d->peak_t_ns)
 			tare_ledger_of_recording(recording, NULL, &own_peak, 1, &own);
@@ -111,7 +111,6 @@ static int write_devices(struct tare_db *db, int64_t run, struct tare_recording 
 			if (own.devices[k].index == d->index)
 				at = &own.devices[k];
 		rc = write_device(db, run, d, at ? at : d, out, err);
-		tare_ledger_free(&own);
 	}
 	return rc;
 }

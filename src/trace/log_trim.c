@@ -76,7 +76,7 @@ static int trim_chunk(const char *path, uint64_t bytes, uint64_t chunk_bytes)
 
 static int trim_chunks(const char *log, uint64_t chunk_bytes, uint64_t position)
 {
-	struct tare_chunk_list list = { 0 };
+	TARE_FREED_BY(tare_chunk_list_free) struct tare_chunk_list list = { 0 };
 	int rc = 0;
 
 	tare_chunk_list_read(&list, log);
@@ -86,7 +86,6 @@ static int trim_chunks(const char *log, uint64_t chunk_bytes, uint64_t position)
 
 		rc = rc ? rc : one;
 	}
-	tare_chunk_list_free(&list);
 	return rc;
 }
 

@@ -235,14 +235,13 @@ static void keep_categories(struct tare_said *f)
 
 static void agree_categories(struct tare_agreement *a, const struct place *p, struct tare_said *table)
 {
-	struct tare_said view = { 0 };
+	TARE_FREED_BY(said_free) struct tare_said view = { 0 };
 
 	add_category_view(&view, p);
 	agree_data(a, p, TARE_BY_CATEGORY, &view);
 	keep_categories(table);
 	if (!has_more_blocks(p))
 		said_compare(a, &view, table, p->memory, p->t_ns);
-	said_free(&view);
 }
 
 void tare_agree_at(struct tare_agreement *a, const struct tare_ledger *l, const struct tare_memory_history_panel *panel,

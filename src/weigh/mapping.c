@@ -163,7 +163,7 @@ static int64_t take_rollup(struct rows *rows, const struct tare_smaps_mapping *s
 static int read_once(struct tare_weigh_process *p, const char *root, struct tare_arena *arena, int64_t *miss)
 {
 	struct rows rows = { .p = p, .arena = arena };
-	struct tare_weigh_mappings all = { 0 };
+	TARE_FREED_BY(tare_weigh_forget) struct tare_weigh_mappings all = { 0 };
 	struct tare_smaps_mapping sum;
 	int rc = tare_smaps_read(root, p->pid, tare_weigh_keep, &all), rolled;
 
@@ -171,10 +171,8 @@ static int read_once(struct tare_weigh_process *p, const char *root, struct tare
 	rolled = rc ? rc : tare_smaps_rollup(root, p->pid, &sum);
 	if (rolled == -ESRCH)
 		rc = rolled; /* it ended in between */
-	if (rc) {
-		tare_weigh_forget(&all);
+	if (rc)
 		return rc;
-	}
 	p->count = 0;
 	p->pss = p->swap = p->rss = p->uss = p->pss_anon = p->pss_file = p->pss_shmem = 0;
 	p->hugetlb = 0;
@@ -186,7 +184,6 @@ static int read_once(struct tare_weigh_process *p, const char *root, struct tare
 		*miss = llabs(take_rollup(&rows, &sum));
 	TARE_SORT(p->rows, p->count, by_kind_and_size);
 	tare_strmap_free(&rows.at);
-	tare_weigh_forget(&all);
 	return rc;
 }
 

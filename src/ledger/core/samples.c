@@ -193,18 +193,6 @@ int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, s
 	return point < k->panel->point_nr ? k->bytes[point * TARE_CATEGORY_NR + category] : k->peak[category];
 }
 
-void tare_kinds_free(struct tare_kinds *k)
-{
-	free(k->groups);
-	tare_map_free(&k->group_at);
-	tare_map_free(&k->late);
-	tare_map_free(&k->changes);
-	free(k->bytes);
-	tare_samples_free(&k->drawn.events);
-	free(k->drawn.items);
-	*k = (struct tare_kinds){ 0 };
-}
-
 /*
  * Columns of another width may have got no moment of those that were kept, and still nothing is missing there: what was there last
  * holds. -1: there is nothing before.

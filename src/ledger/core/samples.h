@@ -4,6 +4,7 @@
 #define TARE_LEDGER_CORE_SAMPLES_H
 
 #include "base/map.h"
+#include "base/owned.h"
 #include "ledger/category.h"
 #include "ledger/memory_history.h"
 #include "ledger/saved.h"
@@ -31,9 +32,9 @@ struct tare_samples {
 /* Blocks that a picture may show one by one: src/ledger/tensors/block_course.c. */
 struct tare_drawn_block;
 struct tare_drawn_blocks {
-	struct tare_samples events;     /* of numbers of changes in place of times; a part: when that was */
-	int64_t live, changed_ns;       /* in blocks, since when */
-	struct tare_drawn_block *items; /* up to twice as many as are wanted */
+	TARE_OWNED struct tare_samples events;     /* of numbers of changes in place of times; a part: when that was */
+	int64_t live, changed_ns;                  /* in blocks, since when */
+	TARE_OWNED struct tare_drawn_block *items; /* up to twice as many as are wanted */
 	size_t nr, cap, wanted;
 	double least; /* a smaller one is not among those that are wanted */
 	uint64_t seen;
@@ -46,14 +47,14 @@ struct tare_drawn_blocks {
 struct tare_kind_group;
 struct tare_kinds {
 	const struct tare_memory_history_panel *panel;
-	struct tare_kind_group *groups;
+	TARE_OWNED struct tare_kind_group *groups;
 	size_t group_nr, group_cap;
-	struct tare_map group_at; /* hash of what rules see → 1 + place of the first such group */
-	struct tare_map changes;  /* group and point → by how much more it has from there on */
-	struct tare_map late;     /* serial of a block that waited for calls to be settled → since when it counts */
-	int64_t *bytes;           /* once it is finished: by point and category */
+	TARE_OWNED struct tare_map group_at; /* hash of what rules see → 1 + place of the first such group */
+	TARE_OWNED struct tare_map changes;  /* group and point → by how much more it has from there on */
+	TARE_OWNED struct tare_map late; /* serial of a block that waited for calls to be settled → since when it counts */
+	TARE_OWNED int64_t *bytes;       /* once it is finished: by point and category */
 	int64_t peak[TARE_CATEGORY_NR];
-	struct tare_drawn_blocks drawn;
+	TARE_OWNED struct tare_drawn_blocks drawn;
 };
 
 /* samples.c. Columns reach from `start` to `end`; before `known` nothing is known. */
@@ -101,6 +102,6 @@ void tare_samples_free(struct tare_samples *s);
 
 /* Tensors of a category at a point; points count from 0, and the one behind the last is the peak. */
 int64_t tare_kinds_at(const struct tare_kinds *k, enum tare_category category, size_t point);
-void tare_kinds_free(struct tare_kinds *k);
+TARE_FREES(tare_kinds_free, tare_kinds);
 
 #endif

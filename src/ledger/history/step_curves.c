@@ -44,13 +44,6 @@ void tare_step_curves_begin(struct tare_step_curves *out, const struct tare_ledg
 	}
 }
 
-void tare_step_curves_free(struct tare_step_curves *curves)
-{
-	free(curves->items);
-	free(curves->ranges);
-	*curves = (struct tare_step_curves){ 0 };
-}
-
 static int part_of(const struct tare_training_mark *m, int64_t t)
 {
 	double part = m->ns > 0 ? (double)(t - m->begin_ns) / (double)m->ns : 0;

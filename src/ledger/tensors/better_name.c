@@ -37,9 +37,3 @@ bool tare_better_name(const struct tare_better_name *b, uint32_t name, uint32_t 
 		return true;
 	return is_self(b, known) || (!is_self(b, name) && !is_heir(b, name, known));
 }
-
-void tare_better_name_free(struct tare_better_name *b)
-{
-	tare_map_free(&b->now);
-	tare_map_free(&b->before);
-}
