@@ -42,8 +42,7 @@ static size_t thin_once(struct tare_rollup_clock *clocks, size_t n, double toler
 			;
 		if (clocks[i].is_gone)
 			continue;
-		if (!is_next && !clocks[after].is_gone &&
-		    deviation(&clocks[before], &clocks[i], &clocks[after]) <= tolerance) {
+		if (!is_next && !clocks[after].is_gone && deviation(&clocks[before], &clocks[i], &clocks[after]) <= tolerance) {
 			clocks[i].is_gone = is_next = true;
 			gone++;
 			continue;

@@ -30,8 +30,7 @@ static void read_clocks(uint64_t i)
 {
 	uint64_t ns = m.stamp + i * 7919 % 300 + (i > ROLLUPS / 2 ? (i - ROLLUPS / 2) * 40 : 0);
 
-	MAKE(&m, clock, CLOCK, .ticks = m.stamp, .monotonic_ns = ns,
-	     .realtime_ns = ns + UINT64_C(1699999999000000000));
+	MAKE(&m, clock, CLOCK, .ticks = m.stamp, .monotonic_ns = ns, .realtime_ns = ns + UINT64_C(1699999999000000000));
 }
 
 /* A block of a lane: a call, and now and then a reading of the clocks and records that were given up. Each is a fifth of a second later. */
