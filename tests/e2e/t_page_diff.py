@@ -99,6 +99,19 @@ def both_curves_are_read(box):
 
 
 @case
+def two_instants_of_one_recording_have_one_course(box):
+    hold(box, "a.tare", 8 * MIB, 24 * MIB)
+    make(box, "a.tare", "--at", "peak", "--at", "end")
+    page = show(box)
+    used = dict(page.js(ROWS % "legend"))["used"]
+    check_equal(used, [json.loads(box.tare("report", "a.tare", "--json").out)["devices"][0]["used_bytes"]])
+    check_equal(page.js("[...document.querySelectorAll('path.curve')].map(p => p.dataset.side)"), ["0"])
+    check_equal(page.js("document.querySelectorAll('circle.dot').length"), 2)
+    said = page.js("document.body.innerText")
+    check("Over time" in said and "Both over time" not in said and "at peak at" not in said and "own length" not in said, said)
+
+
+@case
 def a_gpu_that_has_another_number_there(box):
     """Of a GPU that is the first's by its UUID and has number 1 in the second, beside another with number 0, both curves are drawn."""
     hold(box, "a.tare", 8 * MIB)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What came and what went: a sentence, the largest changes as bars to both sides of a line, and every row of every view.
-import { CPU, Change, isLittle, largePlaces, nameOf, pairNow, placeOf, places, set, sides, state, views } from "./compare_data";
+import { CPU, Change, isLittle, isOne, largePlaces, nameOf, pairNow, placeOf, places, set, sides, state, views } from "./compare_data";
 import { change, count, figure, h, mib, scroll, section, short, tabs } from "./dom";
 
 const FIRST = 10, ROWS_MAX = 300;
@@ -17,7 +17,7 @@ export function lead(): HTMLElement {
   const all = largePlaces(state.pair), first = nameOf(0), other = nameOf(state.pair), pair = views()[0];
   const sentences = all.map(t => {
     const rows = pair.rows.filter(r => r.leaf && r.device === t.device), most = rows[0];
-    const more = t.difference_bytes, same = rows.every(r => !r.difference_bytes), where = t.label || (placeOf(t) === CPU ? "the CPU" : "GPU " + t.device);
+    const more = t.difference_bytes, same = rows.every(r => !r.difference_bytes), where = t.label ? t.label.replace(/^heap/, "the heap") : placeOf(t) === CPU ? "the CPU" : "GPU " + t.device;
     return h("p", { class: "lead", "data-place": placeOf(t) }, `${other} had `, h("b", { "data-bytes": more }, more ? `${mib(Math.abs(more))} MiB ${more > 0 ? "more" : "less"}` : "as much"), `${more ? " than" : " as"} ${first} ${placeOf(t) === CPU ? "in tensors on" : "on"} ${where}: `,
       h("b", { "data-bytes": t.before_bytes }, mib(t.before_bytes)), " → ", h("b", { "data-bytes": t.after_bytes }, mib(t.after_bytes) + " MiB"),
       ...(most?.difference_bytes ? [". The largest change is ", short(nameOfRow(most, pair.rows)), ", ", h("b", { "data-bytes": most.difference_bytes }, change(most.difference_bytes))] : [same ? ", row by row" : ""]), ".");
@@ -25,7 +25,8 @@ export function lead(): HTMLElement {
   const said = (who: string, list: string[], bad: boolean) => list.map(d => h("p", { class: bad ? "bad" : "soft" }, `${bad ? "! " : ""}${who}: ${d}`));
   const simulated = [pair.before, pair.after].some(a => a.simulated);
   return section("answer", "What changed", ...(sentences.length ? sentences : [h("p", { class: "lead" }, "No memory was recorded on either side.")]),
-    h("p", { class: "soft" }, `${first} at ${pair.before.at ?? "an instant"}, ${other} at ${pair.after.at ?? "an instant"}${simulated ? "; a GPU was simulated" : ""}.`),
+    isOne() ? simulated && h("p", { class: "soft" }, "A GPU was simulated.")
+      : h("p", { class: "soft" }, `${first} at ${pair.before.at ?? "an instant"}, ${other} at ${pair.after.at ?? "an instant"}${simulated ? "; a GPU was simulated" : ""}.`),
     ...said(first, pair.before_degraded, true), ...said(other, pair.after_degraded, true), ...said(first, pair.before_notes, false), ...said(other, pair.after_notes, false), bars());
 }
 

@@ -2,9 +2,9 @@
 // Both recordings over time on one plot: what was used, or one part of it; a cursor that reads both, a range to look into.
 import { drag, steps, ticks } from "./axis";
 import { changeCell } from "./compare_change";
-import { endOf, kind, nameOf, panelOf, set, sides, state } from "./compare_data";
+import { endOf, isOne, kind, nameOf, panelOf, set, sides, state } from "./compare_data";
 import type { Band, Panel } from "./data";
-import { figure, h, mib, plain, put, s, scroll, section, tabs, time } from "./dom";
+import { figure, h, mib, plain, put, s, scroll, section, short, tabs, time } from "./dom";
 import { follow, live } from "./live";
 import { room } from "./shell";
 import { indexAt } from "./stack";
@@ -17,6 +17,9 @@ type Curve = { side: number; panel: Panel; end: number; t: number[]; bytes: numb
 const bandOf = (panel: Panel, key: string): Band | undefined => panel.bands.find(b => b.key === key);
 const none: Panel = { device: null, t_ns: [], used_bytes: [], bands: [], bounds: [] };
 const compared = (): number[] => [0, state.pair];
+// Of one recording there is one course, with two dots.
+const drawn = (all: Curve[]): Curve[] => isOne() ? all.slice(0, 1) : all;
+const called = (c: Curve): string => isOne() ? short(sides[c.side].source.replace(/\/+$/, "")) : nameOf(c.side);
 const unit = (side: number, t: number): number => state.run ? PARTS * t / (endOf(side) || 1) : t;
 
 function curve(side: number): Curve {
@@ -36,7 +39,7 @@ function plot(all: Curve[]): HTMLElement {
   const from = state.from, to = state.to || whole(all), most = Math.max(1, ...all.map(mostOf));
   const x = (u: number): number => LEFT + (WIDTH - LEFT) * (Math.min(to, Math.max(from, u)) - from) / (to - from), y = (b: number): number => HEIGHT * (1 - b / most * .96);
   const back = (px: number): number => from + (to - from) * Math.min(1, Math.max(0, (px - LEFT) / (WIDTH - LEFT))), parts = WIDTH < 500 ? 2 : 5;
-  const lines = all.map((c, k) => s("path", { class: "curve c" + k, "data-side": c.side, d: steps(c.t, c.bytes, c.end, x, y) }, s("title", {}, nameOf(c.side))));
+  const lines = drawn(all).map((c, k) => s("path", { class: "curve c" + k, "data-side": c.side, d: steps(c.t, c.bytes, c.end, x, y) }, s("title", {}, called(c))));
   const dots = all.filter(c => c.now != null && c.now >= from && c.now <= to && c.t.length).map(c => s("circle", { class: "dot c" + all.indexOf(c), cx: x(c.now!), cy: y(Math.max(...c.bytes.slice(Math.max(0, indexAt(c.t, c.now!)), indexAt(c.t, c.now!) + 1), 0)), r: 4 },
     s("title", {}, `${nameOf(c.side)}: the instant that is compared, ${written(c.now!)}`)));
   const svg = s("svg", { viewBox: `0 -4 ${WIDTH} ${HEIGHT + 26}`, "aria-hidden": "true" },
@@ -62,7 +65,7 @@ function plot(all: Curve[]): HTMLElement {
   follow(() => {
     const now = cursor();
     box.setAttribute("aria-valuenow", String(Math.round(now ?? 0)));
-    box.setAttribute("aria-valuetext", plain(now == null ? "no moment" : `${written(now)}: ${all.map(c => `${nameOf(c.side)} ${mib(at(c, c.bytes, now))} MiB`).join(", ")}`));
+    box.setAttribute("aria-valuetext", plain(now == null ? "no moment" : `${written(now)}: ${drawn(all).map(c => `${called(c)} ${mib(at(c, c.bytes, now))} MiB`).join(", ")}`));
   });
   drag(box, svg, back, x, HEIGHT, WIDTH, () => s("rect", { class: "sel", y: 0, width: 0 }), u => set({ t: String(Math.round(u)) }), (a, b) => set({ from: Math.round(a), to: Math.round(b) }));
   return box;
@@ -84,10 +87,11 @@ function legend(all: Curve[]): HTMLElement {
   };
   const row = (key: string, label: string) => {
     const [a, b] = all.map(c => c.t.length ? value(c, key) : null);
-    return h("tr", { "data-band": key || "used", class: key ? "" : "total" }, h("th", { class: "name", scope: "row" }, h("button", { type: "button", "aria-pressed": String(state.what === key), click: () => set({ what: key }) }, label)), figure(a), figure(b), a == null || b == null ? h("td", { class: "n" }, "–") : changeCell(b - a));
+    return h("tr", { "data-band": key || "used", class: key ? "" : "total" }, h("th", { class: "name", scope: "row" }, h("button", { type: "button", "aria-pressed": String(state.what === key), click: () => set({ what: key }) }, label)), figure(a),
+      ...(isOne() ? [] : [figure(b), a == null || b == null ? h("td", { class: "n" }, "–") : changeCell(b - a)]));
   };
-  const head = (c: Curve, k: number) => h("th", { class: "n", scope: "col" }, h("span", { class: "line c" + k }), nameOf(c.side));
-  return scroll("both", h("table", { id: "legend" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, now == null ? "most, MiB" : `at ${written(now)}, MiB`), ...all.map(head), h("th", { class: "n", scope: "col" }, "change"))),
+  const head = (c: Curve, k: number) => h("th", { class: "n", scope: "col" }, h("span", { class: "line c" + k }), called(c));
+  return scroll("both", h("table", { id: "legend" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, now == null ? "most, MiB" : `at ${written(now)}, MiB`), ...drawn(all).map(head), isOne() ? null : h("th", { class: "n", scope: "col" }, "change"))),
     h("tbody", {}, row("", "used"), ...[...bands].map(([key, label]) => row(key, label)).sort((a, b) => figures(b) - figures(a)))));
 }
 
@@ -97,10 +101,10 @@ export function curvesSection(): HTMLElement {
   WIDTH = Math.max(280, room() >= 928 ? room() - 27 * 16 - 24 : room());
   const all = compared().map(curve), zoomed = state.to > 0, missing = all.filter(c => !c.t.length);
   const said = missing.map(c => h("p", { class: "soft" }, sides[c.side].time.account ? `${nameOf(c.side)} has no course of time here.` : `${nameOf(c.side)} is a saved report: it has no course of time.`));
-  if (missing.length === all.length) return section("time", "Both over time", ...said);
+  if (missing.length === all.length) return section("time", isOne() ? "Over time" : "Both over time", ...said);
   const now = h("p", { class: "soft", id: "now", role: "status" });
-  follow(() => put(now, `${state.what ? [...all[0].panel.bands, ...all[1].panel.bands].find(b => b.key === state.what)?.label ?? "nothing" : "What is used"}, MiB. ` + (state.t === "" ? "Dots are the instants that are compared. Click or use the arrow keys to read both, drag or + and - to look closer." : `Cursor at ${written(+state.t)}.`)));
-  return section("time", "Both over time", h("div", { class: "bar-row controls" }, tabs("axis", [["time", "seconds"], ["run", "each run's own length"]], state.run ? "run" : "time", v => set({ run: v === "run", t: "", from: 0, to: 0 })),
+  follow(() => put(now, `${state.what ? [...all[0].panel.bands, ...all[1].panel.bands].find(b => b.key === state.what)?.label ?? "nothing" : "What is used"}, MiB. ` + (state.t === "" ? `Dots are the instants that are compared. Click or use the arrow keys to read ${isOne() ? "it" : "both"}, drag or + and - to look closer.` : `Cursor at ${written(+state.t)}.`)));
+  return section("time", isOne() ? "Over time" : "Both over time", h("div", { class: "bar-row controls" }, isOne() ? null : tabs("axis", [["time", "seconds"], ["run", "each run's own length"]], state.run ? "run" : "time", v => set({ run: v === "run", t: "", from: 0, to: 0 })),
     h("span", { class: "tabs", role: "group", "aria-label": "zoom" }, h("button", { type: "button", click: () => zoom(.5, whole(all)) }, "zoom in"), h("button", { type: "button", click: () => zoom(2, whole(all)), disabled: !zoomed }, "zoom out"),
       h("button", { type: "button", click: () => set({ from: 0, to: 0 }), disabled: !zoomed }, "all of it")),
     live<ChildNode>(() => state.t !== "" ? h("button", { type: "button", click: () => set({ t: "" }) }, "no cursor") : document.createComment(""))),

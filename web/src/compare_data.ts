@@ -25,6 +25,9 @@ export function nameOf(i: number): string {
   return name + (twin && own.at ? ` at ${own.at}` : "");
 }
 
+// Two instants of one recording.
+export const isOne = (): boolean => sides[0].source === sides[state.pair].source;
+
 export type State = {
   pair: number; // the recording that the first is compared with
   place: number; // a GPU by its number in the first; -1: the CPU
