@@ -3,6 +3,7 @@
 #include "import/heaptrack_traces.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/map.h"
 #include "base/str.h"
@@ -185,19 +186,12 @@ TARE_COMPARATOR(by_begin, struct module, TARE_RISING(begin))
 
 static const struct module *module_at(struct tare_heaptrack_traces *t, uint64_t address)
 {
-	size_t low = 0, high = t->module_nr;
+	size_t low = 0;
 
 	if (!t->is_sorted && t->module_nr)
 		TARE_SORT(t->modules, t->module_nr, by_begin);
 	t->is_sorted = true;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (t->modules[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, t->module_nr, i, t->modules[i].begin <= address);
 	return low && address < t->modules[low - 1].end ? &t->modules[low - 1] : NULL;
 }
 

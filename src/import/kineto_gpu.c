@@ -3,6 +3,7 @@
 #include "import/kineto_gpu.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "import/torch_library.h"
 
 #include <stdlib.h>
@@ -63,16 +64,9 @@ static void set_rest(struct tare_kineto_gpu *g, int64_t t_ns, uint64_t bytes)
 /* The first piece that ends behind the address; `count`: none does. */
 static size_t piece_at(const struct tare_kineto_gpu *g, uint64_t address)
 {
-	size_t low = 0, high = g->count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (g->pieces[mid].at + g->pieces[mid].size > address)
-			high = mid;
-		else
-			low = mid + 1;
-	}
+	TARE_BISECT(low, g->count, i, g->pieces[i].at + g->pieces[i].size <= address);
 	return low;
 }
 

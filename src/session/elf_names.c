@@ -3,6 +3,7 @@
 #include "session/elf_names.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/file.h"
 #include "base/xalloc.h"
@@ -128,16 +129,9 @@ void tare_elf_names_close(struct tare_elf_names *n)
 
 const char *tare_elf_names_find(const struct tare_elf_names *n, uint64_t address, uint64_t *offset)
 {
-	size_t low = 0, high = n->count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->functions[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, n->count, i, n->functions[i].begin <= address);
 	/* Aliases begin together, and some have no size: the first that reaches this far is it. */
 	for (; low > 0; low--) {
 		const struct function *f = &n->functions[low - 1];

@@ -3,6 +3,7 @@
 #include "session/jit_names.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/file.h"
 #include "base/xalloc.h"
@@ -103,16 +104,9 @@ void tare_jit_names_close(struct tare_jit_names *n)
 const char *tare_jit_names_find(const struct tare_jit_names *n, uint64_t address, uint64_t *offset)
 {
 	const struct function *found = NULL;
-	size_t low = 0, high = n->count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (n->functions[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, n->count, i, n->functions[i].begin <= address);
 	for (; low > 0 && address - n->functions[low - 1].begin < n->longest; low--) {
 		const struct function *f = &n->functions[low - 1];
 

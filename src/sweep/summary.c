@@ -3,6 +3,7 @@
 #include "sweep/summary.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "db/timed.h"
@@ -55,18 +56,12 @@ static int each(struct loader *l, const char *sql, void (*row)(struct loader *l,
 	return rc;
 }
 
+/* Cells are in the order of their numbers. */
 static struct tare_summary_cell *cell_of(struct loader *l, int64_t id)
 {
-	size_t low = 0, high = l->s->cell_nr;
+	size_t low = 0;
 
-	while (low < high) { /* cells are in order of their numbers */
-		size_t middle = low + (high - low) / 2;
-
-		if (l->s->cells[middle].cell < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, l->s->cell_nr, i, l->s->cells[i].cell < id);
 	return low < l->s->cell_nr && l->s->cells[low].cell == id ? &l->s->cells[low] : NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "trace/clockmap.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/owned.h"
 
@@ -40,18 +41,11 @@ static void keep_longest_series(struct tare_clockmap *map)
 	size_t length = 0, at;
 
 	for (size_t i = 0; i < map->pair_nr; i++) {
-		size_t low = 0, high = length;
+		size_t low = 0;
 
 		if (i > 0 && map->pairs[i].ticks == map->pairs[i - 1].ticks)
 			continue;
-		while (low < high) {
-			size_t mid = (low + high) / 2;
-
-			if (map->pairs[tops[mid]].monotonic_ns < map->pairs[i].monotonic_ns)
-				low = mid + 1;
-			else
-				high = mid;
-		}
+		TARE_BISECT(low, length, n, map->pairs[tops[n]].monotonic_ns < map->pairs[i].monotonic_ns);
 		before[i] = low > 0 ? tops[low - 1] : i;
 		tops[low] = i;
 		if (low == length)

@@ -5,6 +5,8 @@
  */
 #include "trace/event.h"
 
+#include "base/bisect.h"
+
 const struct tare_device *tare_process_device(const struct tare_process *p, int ordinal)
 {
 	for (int i = 0; i < p->device_nr; i++)
@@ -16,15 +18,9 @@ const struct tare_device *tare_process_device(const struct tare_process *p, int 
 /* Index of the last element whose key is <= pc, or -1. */
 #define LAST_NOT_ABOVE(array, count, member, pc, found)                                                                \
 	do {                                                                                                               \
-		int low = 0, high = (count);                                                                                   \
-		while (low < high) {                                                                                           \
-			int mid = low + (high - low) / 2;                                                                          \
-			if ((array)[mid].member <= (pc))                                                                           \
-				low = mid + 1;                                                                                         \
-			else                                                                                                       \
-				high = mid;                                                                                            \
-		}                                                                                                              \
-		(found) = low - 1;                                                                                             \
+		(found) = 0;                                                                                                   \
+		TARE_BISECT(found, count, n, (array)[n].member <= (pc));                                                       \
+		(found)--;                                                                                                     \
 	} while (0)
 
 /* Of a damaged log; each further one lies in front of the last and reaches as far. */
@@ -39,16 +35,9 @@ static bool is_there_still(const struct tare_object *o, uint64_t stamp)
 static const struct tare_object *first_of(const struct tare_object *all, int first, int last, uint64_t pc,
                                           uint64_t stamp)
 {
-	int low = first, high = last + 1;
+	int low = first;
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (is_there_still(&all[middle], stamp))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	TARE_BISECT(low, last + 1, i, !is_there_still(&all[i], stamp));
 	for (int i = low; i <= last && i < low + LOOKS_MAX; i++)
 		if (pc < all[i].end)
 			return &all[i];

@@ -2,6 +2,7 @@
 /* Where a position of a log lies in its files (chunk.h), for readers. */
 #include "trace/log_private.h"
 
+#include "base/bisect.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -157,16 +158,9 @@ static struct tare_log *whole(struct tare_log *log)
 /* The first chunk of the list from this one on; NULL: there is none. */
 static const struct tare_chunk_file *chunk_from(const struct tare_log *log, uint64_t number)
 {
-	size_t low = 0, high = log->list.nr;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (log->list.items[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, log->list.nr, i, log->list.items[i].number < number);
 	return low < log->list.nr ? &log->list.items[low] : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "trace/stream.h"
 
@@ -247,15 +248,8 @@ int64_t tare_recording_time_ns(const struct tare_recording *r, const struct tare
 uint64_t tare_recording_stamp(const struct tare_recording *r, const struct tare_process *process, int64_t ns)
 {
 	const struct tare_rprocess *p = (const struct tare_rprocess *)process; /* its first member */
-	uint64_t low = 0, high = UINT64_MAX >> 1;
+	uint64_t low = 0;
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (tare_recording_ns(r, p, middle) < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, UINT64_MAX >> 1, i, tare_recording_ns(r, p, i) < ns);
 	return low;
 }

@@ -2,6 +2,7 @@
 /* What lies in PyTorch's segments, as data of a page: each block by where in its segment it is, how large, and what it is for. */
 #include "view/page.h"
 
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/emit.h"
 #include "base/xalloc.h"
@@ -28,16 +29,9 @@ static const struct tare_pool_segment *segment_of(const struct tare_pool_segment
 {
 	const struct tare_pool_segment wanted = { .pid = t->pid, .address = t->address };
 	const struct tare_pool_segment *key = &wanted, *found;
-	int low = 0, high = nr;
+	int low = 0;
 
-	while (low < high) {
-		int middle = low + (high - low) / 2;
-
-		if (by_address(&all[middle], &key) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, nr, i, by_address(&all[i], &key) <= 0);
 	found = low ? all[low - 1] : NULL;
 	if (!found || found->pid != t->pid || t->bytes > found->bytes ||
 	    t->address - found->address > (uint64_t)(found->bytes - t->bytes))

@@ -3,6 +3,7 @@
 #include "weigh/stacks.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/str.h"
 #include "witness/root.h"
@@ -58,16 +59,9 @@ void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t
 
 bool tare_weigh_stacks_have(const struct tare_weigh_stacks *s, uint64_t start, uint64_t end)
 {
-	size_t low = 0, high = s->count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->pointers[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, s->count, i, s->pointers[i] < start);
 	return low < s->count && s->pointers[low] < end;
 }
 

@@ -11,6 +11,7 @@
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/xalloc.h"
 
@@ -160,31 +161,15 @@ static void apply_all(struct tare_overlap *o)
  */
 static size_t first_stretch(const struct tare_overlap *o, const struct tare_step *s)
 {
-	size_t from = 0, to = o->point_nr;
+	size_t from = 0;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (o->points[middle].until <= s->begin)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	TARE_BISECT(from, o->point_nr, i, o->points[i].until <= s->begin);
 	return from;
 }
 
 static size_t end_stretch(const struct tare_overlap *o, const struct tare_step *s, size_t from)
 {
-	size_t to = o->point_nr;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (o->points[middle].since < s->end)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	TARE_BISECT(from, o->point_nr, i, o->points[i].since < s->end);
 	return from < o->point_nr ? from + 1 : from;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "ledger/settle/overlap.h"
 
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "base/xalloc.h"
 
@@ -214,16 +215,9 @@ static void move_runs(struct line *l)
 
 size_t tare_overlap_point_at(const struct tare_point *points, size_t count, int64_t t)
 {
-	size_t from = 0, to = count;
+	size_t from = 0;
 
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (points[middle].t < t)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	TARE_BISECT(from, count, i, points[i].t < t);
 	return from;
 }
 

@@ -3,6 +3,7 @@
 #include "ledger/block_course.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 #include "ledger/tensors/tensors.h"
 
@@ -143,16 +144,9 @@ static const char *copy(struct writer *w, const char *text)
 /* The first moment that has seen the change. */
 static size_t moment_of(const struct writer *w, uint64_t change)
 {
-	size_t low = 0, high = w->number_nr;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (w->numbers[middle] < (int64_t)change)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, w->number_nr, i, w->numbers[i] < (int64_t)change);
 	return low;
 }
 

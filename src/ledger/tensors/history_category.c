@@ -10,6 +10,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/xalloc.h"
 
 #include <stdlib.h>
@@ -18,16 +19,9 @@
 /* The first point that is not before t. */
 static size_t point_at(const struct tare_memory_history_panel *p, int64_t t)
 {
-	size_t low = 0, high = p->point_nr;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (p->points[mid].t_ns < t)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	TARE_BISECT(low, p->point_nr, i, p->points[i].t_ns < t);
 	return low;
 }
 

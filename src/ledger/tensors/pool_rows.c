@@ -3,6 +3,7 @@
 #include "ledger/tensors/tensors.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/comparator.h"
 
 #include <stdlib.h>
@@ -34,16 +35,9 @@ static int64_t part_of(const struct tare_segment *s, const struct tare_live_bloc
 /* The first segment, in order, that does not end before the block begins. */
 static size_t first_of(const struct found *found, size_t count, const struct tare_live_block *b)
 {
-	size_t low = 0, high = count;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (is_before(&found[mid].segment, b))
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	TARE_BISECT(low, count, i, is_before(&found[i].segment, b));
 	return low;
 }
 

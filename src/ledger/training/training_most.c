@@ -6,6 +6,7 @@
 #include "ledger/training/training.h"
 
 #include "base/array.h"
+#include "base/bisect.h"
 
 /* Values; more are thinned out by the moments that somebody may still ask for. */
 enum { KEPT_LEAST = 256 };
@@ -21,16 +22,9 @@ void tare_training_note(struct tare_training_most *m, uint64_t moment, int64_t v
 
 int64_t tare_training_since(const struct tare_training_most *m, uint64_t moment, int64_t least)
 {
-	size_t low = 0, high = m->nr;
+	size_t low = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->items[middle].moment < moment)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	TARE_BISECT(low, m->nr, i, m->items[i].moment < moment);
 	return low < m->nr && m->items[low].value > least ? m->items[low].value : least;
 }
 
