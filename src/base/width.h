@@ -6,7 +6,6 @@
 #include "base/str.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* Columns: never fewer than a terminal takes for a character that is shown as itself. */
 size_t tare_width_text(const char *text);

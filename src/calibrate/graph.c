@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes a graph of kernels, and runs it. */
-#include "calibrate/graph.h"
+#include "calibrate/kernel.h"
 
 bool tare_graph_add_kernels(struct tare_bench *bench, CUgraph graph, CUfunction function, int count)
 {

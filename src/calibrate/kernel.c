@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads a kernel of ptx.h into the current context, and launches it. */
+/* Loads a kernel of ptx.c into the current context, and launches it. */
 #include "calibrate/kernel.h"
 
 static char zeros[8192];

@@ -4,7 +4,7 @@
 
 #include "base/xalloc.h"
 #include "calibrate/fit.h"
-#include "calibrate/graph.h"
+#include "calibrate/kernel.h"
 
 #define NODE_MOST    16384 /* bytes that a node may take */
 #define PERCENT_MOST 1000

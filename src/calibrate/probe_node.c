@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of graphs that are no kernels, and what becomes of a graph's memory when it goes. */
-#include "calibrate/graph.h"
+#include "calibrate/kernel.h"
 
 #define NODES      10000
 #define KEPT_NODES 4000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes kernels as PTX: with code, registers, local and shared memory of a wanted size. */
-#include "calibrate/ptx.h"
+#include "calibrate/kernel.h"
 
 /* Nobody runs what these kernels can do: the numbers they are given are 0. */
 static const char head[] = ".version 6.0\n"

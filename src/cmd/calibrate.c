@@ -7,8 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "session/profiles.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include <errno.h>
 #include <limits.h>

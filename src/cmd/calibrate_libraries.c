@@ -7,8 +7,7 @@
 #include "base/simulated.h"
 #include "calibrate/libraries.h"
 #include "cmd/cmd.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,9 +4,8 @@
 
 #include "base/emit.h"
 #include "base/simulated.h"
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

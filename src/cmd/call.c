@@ -5,8 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include <stdlib.h>
 #include <string.h>

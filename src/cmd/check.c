@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/newest.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "cmd/diff_source.h"
-#include "cmd/report_print.h"
+#include "cmd/report.h"
 #include "trace/recording.h"
 
 #include <stdlib.h>

@@ -4,13 +4,12 @@
 
 #include "base/xalloc.h"
 #include "cmd/diff_source.h"
-#include "cmd/instants.h"
-#include "cmd/report_replay.h"
-#include "cmd/write_file.h"
+#include "cmd/report.h"
+#include "cmd/output.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
 #include "view/by.h"
-#include "view/ledger_json.h"
+#include "view/ledger_view.h"
 #include "view/page.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "cmd/diff_source.h"
 
 #include "base/file.h"
-#include "cmd/report_print.h"
+#include "cmd/report.h"
 #include "db/db.h"
 #include "trace/recording.h"
 

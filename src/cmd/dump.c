@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/dump_print.h"
 #include "cmd/newest.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 #include "trace/recording.h"
 
 #include <string.h>

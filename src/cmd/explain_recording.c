@@ -3,7 +3,7 @@
 #include "cmd/explain_ledger.h"
 
 #include "base/simulated.h"
-#include "cmd/instants.h"
+#include "cmd/report.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
 

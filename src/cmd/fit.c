@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare fit`: fits laws to a table, a sweep or a recording. */
+#include "cmd/fit.h"
+
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/fit_print.h"
-#include "cmd/fit_source.h"
 
 #include <string.h>
 

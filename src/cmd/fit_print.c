@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints one fitted quantity: laws, errors, what each parameter does. */
-#include "cmd/fit_print.h"
+#include "cmd/fit.h"
 
 #include "base/array.h"
 #include "base/xalloc.h"

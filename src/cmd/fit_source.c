@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what `tare fit` and `tare plan` fit: a table, a sweep's file or a recording. */
-#include "cmd/fit_source.h"
+#include "cmd/fit.h"
 
 #include "base/str.h"
 #include "db/db.h"

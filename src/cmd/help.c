@@ -2,7 +2,7 @@
 /* `tare help` and the overview, by the table of commands. */
 #include "cmd/cmd.h"
 #include "session/profiles.h"
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 
 #include <string.h>
 

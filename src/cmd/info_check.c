@@ -4,7 +4,7 @@
 
 #include "base/disk.h"
 #include "base/xalloc.h"
-#include "cmd/report_picture.h"
+#include "cmd/report.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
 #include "view/agree.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns instants that were asked for by name into times of a recording. */
-#include "cmd/instants.h"
+#include "cmd/report.h"
 
 #include "base/str.h"
 #include "base/units.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what `tare plan` chose, and why not the others. */
-#include "cmd/plan_print.h"
+#include "cmd/fit.h"
 
 #include "base/units.h"
 #include "fit/fit_report.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare report`: opens recordings, and prints what was asked for. */
+#include "cmd/report.h"
+
 #include "base/print.h"
 #include "base/units.h"
 #include "base/xalloc.h"
@@ -7,12 +9,8 @@
 #include "cmd/format.h"
 #include "cmd/newest.h"
 #include "cmd/report_check.h"
-#include "cmd/report_each.h"
 #include "cmd/report_file.h"
 #include "cmd/report_page.h"
-#include "cmd/report_picture.h"
-#include "cmd/report_print.h"
-#include "cmd/report_sweep.h"
 #include "db/db.h"
 #include "view/by.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is left of a moment whose events went to keep a recording under its cap. */
-#include "cmd/report_dropped.h"
+#include "cmd/report.h"
 
 #include "base/array.h"
 #include "base/comparator.h"

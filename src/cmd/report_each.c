@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints several recordings each by itself, where they cannot be read as one. */
-#include "cmd/report_each.h"
+#include "cmd/report.h"
 
 #include "base/print.h"
 #include "view/by.h"

@@ -5,10 +5,8 @@
 #include "base/file.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "cmd/instants.h"
-#include "cmd/report_each.h"
-#include "cmd/report_picture.h"
-#include "cmd/write_file.h"
+#include "cmd/report.h"
+#include "cmd/output.h"
 #include "export/blocks.h"
 #include "trace/recording.h"
 

@@ -2,7 +2,6 @@
 #ifndef TARE_CMD_REPORT_FILE_H
 #define TARE_CMD_REPORT_FILE_H
 
-#include "base/emit.h"
 #include "base/err.h"
 #include "export/export.h"
 #include "ledger/build.h"

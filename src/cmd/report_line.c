@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare report --line` and `--annotate`. */
-#include "cmd/report_line.h"
+#include "cmd/report.h"
 
 #include "base/file.h"
 #include "view/annotate.h"
 #include "view/line_parts.h"
-#include "view/loss.h"
+#include "view/ledger_view.h"
 
 #include <errno.h>
 #include <stdlib.h>

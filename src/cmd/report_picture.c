@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare report --svg`: the course of memory that a picture draws. */
-#include "cmd/report_picture.h"
+#include "cmd/report.h"
 
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "cmd/report_each.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 #include "ledger/build.h"
 #include "trace/recording.h"
 #include "view/by.h"

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builds the ledgers of a report and prints them in the chosen format. */
-#include "cmd/report_print.h"
+#include "cmd/report.h"
 
 #include "base/print.h"
 #include "base/xalloc.h"
 #include "cmd/format.h"
-#include "cmd/instants.h"
-#include "cmd/report_dropped.h"
-#include "cmd/report_line.h"
-#include "cmd/report_replay.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 #include "ledger/driver_time.h"
-#include "view/advice.h"
+#include "view/ledger_view.h"
 #include "view/by.h"
-#include "view/filter.h"
-#include "view/ledger_csv.h"
-#include "view/ledger_json.h"
-#include "view/ledger_text.h"
-#include "view/loss.h"
 #include "view/phase.h"
 #include "view/serving.h"
-#include "view/time.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays PyTorch's pool for an advice: what expandable segments would have needed. */
-#include "cmd/report_replay.h"
+#include "cmd/report.h"
 
 #include "base/arena.h"
 #include "cmd/whatif_recording.h"

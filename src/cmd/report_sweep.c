@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare report DB`: the report of a sweep. */
-#include "cmd/report_sweep.h"
+#include "cmd/report.h"
 
 #include "base/str.h"
 #include "base/units.h"
 #include "base/xalloc.h"
-#include "cmd/terminal.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 #include "db/db.h"
 #include "view/sweep.h"
 

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/report_print.h"
+#include "cmd/report.h"
 #include "cmd/run_options.h"
 #include "trace/rank.h"
 #include "view/rank.h"

@@ -6,7 +6,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 #include "top/follow.h"
 #include "top/status.h"
 #include "trace/rank.h"

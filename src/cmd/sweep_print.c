@@ -7,7 +7,7 @@
 #include "base/simulated.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 
 #include <string.h>
 

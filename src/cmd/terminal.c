@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out how wide a terminal is, and whether it shows UTF-8 and colours. */
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 
 #include "base/text.h"
 

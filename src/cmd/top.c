@@ -5,7 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/terminal.h"
+#include "cmd/output.h"
 #include "top/data.h"
 #include "top/reader.h"
 

@@ -4,7 +4,7 @@
 #include "cmd/format.h"
 #include "cmd/weigh_print.h"
 #include "cmd/weigh_read.h"
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the output of a command to a file. */
-#include "cmd/write_file.h"
+#include "cmd/output.h"
 
 #include "base/file.h"
 #include "base/print.h"

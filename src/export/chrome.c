@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "export/course.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "export/export.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* A stack at both moments; either may be missing. */

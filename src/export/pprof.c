@@ -8,7 +8,6 @@
 #include "export/gzip.h"
 #include "export/protobuf.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,10 +3,8 @@
 #include "fit/fit.h"
 
 #include "base/xalloc.h"
-#include "fit/found.h"
 #include "fit/num.h"
 #include "fit/stairs.h"
-#include "fit/strength.h"
 
 #include <math.h>
 #include <stdlib.h>

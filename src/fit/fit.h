@@ -63,4 +63,19 @@ void tare_fit_free(struct tare_fitted *f);
 
 void tare_fit_predict(const struct tare_fitted *f, const double *x, struct tare_prediction *out);
 
+/* found.c finds laws for the cells and terms of a fit, before anything is said of how far they hold: at most so many. */
+#define TARE_FIT_ALL_LAWS ((size_t)TARE_LAWS_MAX)
+
+/* Sets laws and rivals, by f->data and f->terms. */
+void tare_fit_search(struct tare_fitted *f, size_t laws_max);
+
+/* Of f->laws: what predictions need of them (basis), and their errors on cells left out. */
+void tare_fit_measure(struct tare_fitted *f);
+
+/*
+ * strength.c: is there a law at all? Sets strength, explained and the middle of a fit that was measured. Where there is none, the laws become
+ * the middle, and the errors are those of the middle.
+ */
+void tare_fit_judge(struct tare_fitted *f);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The laws of a quantity, and how wrong they are on cells left out. */
-#include "fit/found.h"
+#include "fit/fit.h"
 
 #include "base/xalloc.h"
 #include "fit/num.h"

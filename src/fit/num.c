@@ -4,7 +4,6 @@
 
 #include "base/comparator.h"
 
-#include <stdint.h>
 #include <string.h>
 
 double tare_num_student90(size_t freedom)

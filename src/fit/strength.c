@@ -5,11 +5,10 @@
  * found when the same values are dealt out to the cells at random. A law that is no better than those is chance,
  * unless one of its parameters shows in cells that differ in nothing else.
  */
-#include "fit/strength.h"
+#include "fit/fit.h"
 
 #include "base/comparator.h"
 #include "base/xalloc.h"
-#include "fit/found.h"
 #include "fit/num.h"
 
 #include <math.h>

@@ -5,8 +5,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "base/xalloc.h"
-#include "import/in.h"
-#include "import/out.h"
+#include "import/files.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the file that is imported, by bytes and lines, with a sentence on where it is wrong. */
-#include "import/in.h"
+#include "import/files.h"
 
 #include "base/file.h"
 #include "base/progress.h"
 #include "base/xalloc.h"
-#include "import/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the recording of an import: description, devices, records. */
-#include "import/out.h"
+#include "import/files.h"
 
 #include "base/array.h"
 #include "base/file.h"

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "import/import_reader.h"
-#include "import/in.h"
+#include "import/files.h"
 #include "import/snapshot_records.h"
 #include "replay/whatif.h"
 

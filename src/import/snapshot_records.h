@@ -9,7 +9,6 @@
 #include "replay/trace.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* ---- snapshot_lines.c: stacks of a snapshot as stacks of lines ---- */

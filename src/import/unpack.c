@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a file that zstd or gzip may have packed. */
-#include "import/unpack.h"
+#include "import/files.h"
 
 #include "base/file.h"
 #include "base/xalloc.h"

@@ -4,7 +4,6 @@
  */
 #include "record/bound.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* An index of the table of classes has a bound of its own: it is the only word that is one. */

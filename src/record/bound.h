@@ -2,7 +2,6 @@
 #ifndef TARE_RECORD_BOUND_H
 #define TARE_RECORD_BOUND_H
 
-#include "record/decode.h"
 #include "record/tensor_columns.h"
 
 /* A pebibyte: more than any machine has, and so little that thousands of them can be added and doubled. */

@@ -6,7 +6,6 @@
 #include "base/progress.h"
 #include "base/xalloc.h"
 #include "replay/check_run.h"
-#include "replay/wait.h"
 
 #include <stdlib.h>
 #include <string.h>

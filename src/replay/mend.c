@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a file does not say, and how a replay that differs from the file finds it out. */
 #include "replay/check_run.h"
-#include "replay/wait.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * when they could be used again. Its addresses tell: where a request takes what the recording gave to nobody then, a block there
  * was still in use. Each is taken to wait for as long as the addresses demand, and no longer.
  */
-#include "replay/wait.h"
+#include "replay/check_run.h"
 
 #include "base/array.h"
 #include "base/comparator.h"

@@ -3,7 +3,7 @@
  * Drops the oldest segments under a cap, and writes what they had besides events (names, stacks, losses) into a
  * segment that stands for them.
  */
-#include "rollup/drop.h"
+#include "rollup/rollup.h"
 
 #include "rollup/tables.h"
 #include "base/disk.h"

@@ -3,8 +3,6 @@
 #include "rollup/rollup.h"
 
 #include "base/disk.h"
-#include "rollup/drop.h"
-#include "rollup/state.h"
 #include "session/settled.h"
 
 #include <unistd.h>

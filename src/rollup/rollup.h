@@ -4,6 +4,8 @@
 
 #include "compact/compact.h"
 
+struct tare_settled;
+
 /*
  * One rollup of a recording that is still written: compacts the begins of its logs into segments, saves now and then the state
  * of the fold beside them, so that a report reads one state and what came after it, however long the program has run, and drops
@@ -36,5 +38,18 @@ struct tare_rolled_up {
 
 int tare_rollup(const char *folder, const struct tare_rollup_options *options, struct tare_rolled_up *out,
                 struct tare_err *err);
+
+/*
+ * drop.c: drops the oldest segments of which a state knows all events, until the folder has at most `cap` bytes. What they had besides
+ * events (names, stacks, what was lost) goes into one segment that stands for them. No more than the newest state allows.
+ */
+int tare_rollup_drop(const char *folder, uint64_t cap, struct tare_rolled_up *out, struct tare_err *err);
+
+/*
+ * state.c: saves the state of the fold as far as segments go, if enough has come since the last one. `settled`: how far the logs were when
+ * their segments were made; NULL: nobody writes them.
+ */
+int tare_rollup_state(const char *folder, const struct tare_rollup_options *o, const struct tare_settled *settled,
+                      struct tare_rolled_up *out, struct tare_err *err);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Saves the state of the fold of a recording into a file, where enough records came since the state before. */
-#include "rollup/state.h"
+#include "rollup/rollup.h"
 
 #include "base/disk.h"
 #include "base/xalloc.h"
 #include "ledger/recording.h"
 #include "rollup/moment.h"
 #include "store/manifest.h"
-#include "store/manifest_extents.h"
 #include "store/state_file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Survives SIGBUS of a mapped file that was cut short. */
-#include "session/bus_guard.h"
+#include "session/lanes.h"
 
 #include <setjmp.h>
 #include <signal.h>

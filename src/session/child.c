@@ -3,14 +3,12 @@
 #include "session/child.h"
 
 #include "base/private.h"
-#include "session/forward.h"
 #include "session/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

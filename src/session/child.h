@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The command as our child: started with its environment and all that it would have inherited without
- * us, waited for, stopped with. Each signal reaches it once, whether it was sent to us or to the group.
- */
 #ifndef TARE_SESSION_CHILD_H
 #define TARE_SESSION_CHILD_H
 
@@ -17,6 +13,10 @@
 #include <sys/signalfd.h>
 #include <sys/types.h>
 
+/*
+ * The command as our child: started with its environment and all that it would have inherited without
+ * us, waited for, stopped with. Each signal reaches it once, whether it was sent to us or to the group.
+ */
 struct tare_child {
 	pid_t pid;
 	int signals;            /* signalfd of all of them */
@@ -49,5 +49,23 @@ void tare_child_close(struct tare_child *child);
 
 /* Its exit code, or 128 + n for signal n. */
 int tare_child_exit_code(int status);
+
+/*
+ * forward.c: the signals that reach `tare` and are the command's: each is passed on that it has not got by itself. Whoever
+ * signals processes one by one needs a moment for all of them.
+ */
+enum { TARE_FORWARD_GRACE_MS = 30 };
+
+/* Blocks all signals; from here on they are read. */
+void tare_forward_start(struct tare_child *child);
+
+/* What came until now, also what we inherited as pending: to a child that has all of them blocked. */
+void tare_forward_all(struct tare_child *child);
+
+/* What came before a moment, and the sibling has not seen. */
+void tare_forward_turn(struct tare_child *child);
+
+/* The child has ended: what came until now was for it, what comes is for `tare` itself. */
+void tare_forward_end(struct tare_child *child);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Passes signals on to the command. */
-#include "session/forward.h"
+#include "session/child.h"
 
 #include <signal.h>
 #include <string.h>

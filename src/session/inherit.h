@@ -7,7 +7,6 @@
 #define TARE_SESSION_INHERIT_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/time.h>
 
 struct tare_inherited {

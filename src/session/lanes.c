@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "session/bus_guard.h"
 #include "trace/log_out.h"
 #include "record/allowance.h"
 #include "record/lane.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The ring of one recorded process: its lanes, and the log that they are drained to. The process may write anything
- * there, cut the file short, or be gone: sizes and numbers are copied once and checked.
- */
 #ifndef TARE_SESSION_LANES_H
 #define TARE_SESSION_LANES_H
+
+#include "record/format.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/format.h"
-
 struct tare_lanes;
 
+/*
+ * The ring of one recorded process: its lanes, and the log that they are drained to. The process may write anything
+ * there, cut the file short, or be gone: sizes and numbers are copied once and checked.
+ */
 /*
  * `stem`: "FOLDER/P-G". NULL: there is no such ring, or it is none that this version understands. `control`: what is written
  * into the log is taken from what is allowed there (record/allowance.h); NULL: anything may be.
@@ -54,5 +54,11 @@ int tare_lanes_tell_lost(struct tare_lanes *lanes);
 bool tare_lanes_are_empty(struct tare_lanes *lanes);
 /* Records given up so far; where there are some, `reason` (enum tare_lost_reason) is one of theirs, else it stays. */
 uint64_t tare_lanes_lost(struct tare_lanes *lanes, uint32_t *reason);
+
+/*
+ * bus_guard.c: touching memory that is a file of somebody else's, who may cut it short at any time. Calls work(arg). False: it met a page of a mapped file that is not there any more (SIGBUS), and was left there and
+ * then; it must hold nothing that it would have to give back. One thread at a time.
+ */
+bool tare_bus_guard(void (*work)(void *arg), void *arg);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/owned.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum {

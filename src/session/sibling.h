@@ -9,7 +9,6 @@
 #ifndef TARE_SESSION_SIBLING_H
 #define TARE_SESSION_SIBLING_H
 
-#include <signal.h>
 #include <stdint.h>
 #include <sys/types.h>
 

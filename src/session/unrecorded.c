@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds processes on the GPU that should be recorded and are not. */
-#include "session/unrecorded.h"
+#include "session/witness.h"
 
 #include "base/str.h"
 #include "base/xalloc.h"

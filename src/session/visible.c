@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says whether CUDA_VISIBLE_DEVICES hides a GPU. */
-#include "session/visible.h"
+#include "session/vram.h"
 
 #include <ctype.h>
 #include <stdlib.h>

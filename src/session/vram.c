@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "session/profiles.h"
-#include "session/visible.h"
 #include "record/vram.h"
 #include "witness/nvml.h"
 

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--vram` and `--card`: from the command line to the file that recorded processes read (record/vram.h). */
 #ifndef TARE_SESSION_VRAM_H
 #define TARE_SESSION_VRAM_H
 
 #include "base/err.h"
 #include "base/json.h"
 #include "profile/profile.h"
+#include "witness/nvml.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
-struct tare_nvml;
-
+/* `--vram` and `--card`: from the command line to the file that recorded processes read (record/vram.h). */
 #define TARE_VRAM_ENTRIES 32
 
 struct tare_vram_wish {
@@ -37,5 +33,11 @@ void tare_vram_remove(const char *folder);
 
 /* What was asked for, in recording.json. */
 void tare_vram_describe(const struct tare_vram_wish *wish, struct tare_json *j);
+
+/*
+ * visible.c: false where CUDA_VISIBLE_DEVICES surely hides this GPU from programs that are started now. Numbers are
+ * those of NVML only where CUDA cannot order GPUs in a way of its own: all alike, or CUDA_DEVICE_ORDER=PCI_BUS_ID.
+ */
+bool tare_visible(struct tare_nvml *nvml, const struct tare_nvml_device *device);
 
 #endif

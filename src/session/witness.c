@@ -6,7 +6,6 @@
 #include "base/now.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "session/unrecorded.h"
 #include "record/clock.h"
 #include "record/encode.h"
 #include "trace/rank.h"

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What others say while the program runs: NVML's memory and processes per GPU, the kernel's figures
- * per process; and clocks. All of it goes into tare.events.
- */
 #ifndef TARE_SESSION_WITNESS_H
 #define TARE_SESSION_WITNESS_H
 
@@ -10,10 +6,17 @@
 #include "session/drain.h"
 #include "trace/event.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+struct tare_nvml;
+struct tare_unrecorded;
 struct tare_witness;
 
+/*
+ * What others say while the program runs: NVML's memory and processes per GPU, the kernel's figures
+ * per process; and clocks. All of it goes into tare.events.
+ */
 /* Reads the clocks once more than by itself. */
 void tare_witness_clock(struct tare_witness *w);
 
@@ -43,9 +46,20 @@ void tare_witness_close(struct tare_witness *w, const struct tare_drain *drain);
 int tare_witness_unrecorded(const struct tare_witness *w);
 
 /* NULL: there is no NVML here. */
-struct tare_nvml;
 struct tare_nvml *tare_witness_nvml(const struct tare_witness *w);
 
 const char *tare_witness_driver_version(const struct tare_witness *w); /* "" where not known */
+
+/*
+ * unrecorded.c: whoever uses the GPU past us. A process that NVML lists, that was started to be recorded and that
+ * has no log reached the driver by a route that we do not know: RTLD_DEEPBIND, an LD_PRELOAD taken
+ * away. Without this check a recording of it would say that nothing happened.
+ */
+struct tare_unrecorded *tare_unrecorded_new(const char *folder);
+void tare_unrecorded_free(struct tare_unrecorded *unrecorded);
+
+/* For each listed process, each time the list is read. True once for one that is unrecorded. */
+bool tare_unrecorded_add(struct tare_unrecorded *unrecorded, pid_t pid);
+int tare_unrecorded_count(const struct tare_unrecorded *unrecorded);
 
 #endif

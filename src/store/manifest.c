@@ -5,8 +5,6 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "store/manifest_extents.h"
-#include "store/manifest_rebuild.h"
 #include "store/store.h"
 
 #include <errno.h>

@@ -4,9 +4,11 @@
 
 #include "base/err.h"
 #include "base/extent.h"
+#include "base/json.h"
 #include "base/owned.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,5 +62,31 @@ void tare_manifest_add_saved(struct tare_manifest *m, uint32_t number, int64_t u
 
 /* Names in a folder are on the disk after this. 0 or -errno. */
 int tare_manifest_sync_folder(const char *folder);
+
+/*
+ * manifest_rebuild.c: what segments.json says, out of the files that it names, where it is damaged or gone. Their names tell which there are; a state tells of
+ * which state it goes on from and what was in use since; and a segment that stands for others has what segments.json
+ * said when these went. False, with `out` empty: what an earlier version wrote does not tell, or is damaged, too.
+ */
+bool tare_manifest_rebuild(struct tare_manifest *out, const char *folder);
+
+/* Is segments.json missing in the folder, or has there never been one? While it is made for the first time, logs are complete. */
+bool tare_manifest_is_missed(const char *folder);
+
+/* Every segment that lies in the folder, by its number. */
+void tare_manifest_add_all(struct tare_manifest *m, const char *folder);
+
+/* manifest_extents.c: what of a list is damaged is left out. `list` may be NULL. */
+void tare_manifest_read_extents(struct tare_extent_list *out, const struct tare_json_value *list);
+void tare_manifest_write_extents(struct tare_json *j, const struct tare_extent_list *list);
+/* The same as a text of its own, with the moment from which they are; and back. False: it is none. */
+void tare_manifest_tell_extents(struct tare_str *out, int64_t from_ns, const struct tare_extent_list *list);
+bool tare_manifest_hear_extents(struct tare_extent_list *out, int64_t *from_ns, const char *text, size_t size);
+/* An instant that is there takes the place of one that is told again: a phase may begin before a state, and end behind it. */
+void tare_manifest_add_extent(struct tare_extent_list *list, const struct tare_extent *x);
+/* Spans up to `until` are joined, the shorter the younger, until the list is short enough; of instants some are left out. */
+void tare_manifest_age_extents(struct tare_extent_list *list, int64_t until);
+/* Removes what reaches beyond `from`. */
+void tare_manifest_cut_extents(struct tare_extent_list *list, int64_t from);
 
 #endif

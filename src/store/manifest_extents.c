@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What segments.json says of spans of time: how much was in use. It outlives the events of the span. */
-#include "store/manifest_extents.h"
+#include "store/manifest.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rebuilds a damaged segments.json out of the segments and states that it names. */
-#include "store/manifest_rebuild.h"
+#include "store/manifest.h"
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "store/manifest_extents.h"
 #include "store/segment.h"
 #include "store/state_file.h"
 

@@ -14,7 +14,7 @@
  *   header   struct tare_segment_header
  *   blocks   each a struct tare_segment_block and its bytes, which are zeros up to a multiple of 16:
  *            SCHEMA blocks, the text of schemas that logs have (record/schema_text.h);
- *            MANIFEST blocks, twice, if it stands for segments that went to keep a cap (manifest_rebuild.h);
+ *            MANIFEST blocks, twice, if it stands for segments that went to keep a cap (manifest_rebuild.c);
  *            of each log that the segment has records of a LOG block (log_part.h), TABLES blocks (what other records
  *            name, in the order of the log; in later segments REPEATED ones instead), EVENTS blocks (everything else, in the order of time)
  *   footer   a block of kind FOOTER: the heads of all other blocks and where they lie, and how many records of which kind the

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "store/manifest.h"
-#include "store/store_private.h"
 
 #include <stdlib.h>
 #include <string.h>

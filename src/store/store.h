@@ -130,4 +130,11 @@ bool tare_store_next_run(const struct tare_store *s, const struct tare_stored_lo
                          struct tare_store_cursor *c);
 void tare_store_cursor_free(struct tare_store_cursor *c);
 
+/* For store.c and store_check.c. */
+static inline const struct tare_segment_block *tare_store_head(const struct tare_store *s,
+                                                               const struct tare_stored_block *block)
+{
+	return &s->segments[block->segment].entries[block->entry].head;
+}
+
 #endif

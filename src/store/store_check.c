@@ -4,7 +4,7 @@
  * recording takes; so several threads do it where there is much.
  */
 #include "base/xalloc.h"
-#include "store/store_private.h"
+#include "store/store.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes what a run that opened no GPU had on the CPU. */
-#include "sweep/cpu.h"
+#include "sweep/measure.h"
 
 #include "ledger/build.h"
 #include "trace/recording.h"

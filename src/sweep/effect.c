@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds parameters of a sweep that change nothing. */
-#include "sweep/effect.h"
+#include "sweep/summary.h"
 
 #include "base/file.h"
 #include "base/str.h"

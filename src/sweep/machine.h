@@ -2,7 +2,6 @@
 #ifndef TARE_SWEEP_MACHINE_H
 #define TARE_SWEEP_MACHINE_H
 
-#include "base/err.h"
 #include "base/owned.h"
 
 #include <stdbool.h>

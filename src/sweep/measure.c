@@ -4,8 +4,6 @@
 
 #include "ledger/build.h"
 #include "ledger/driver_time.h"
-#include "sweep/cpu.h"
-#include "sweep/phases.h"
 #include "sweep/sums.h"
 #include "trace/recording.h"
 

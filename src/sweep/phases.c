@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the phases of a run into the file of the sweep. */
-#include "sweep/phases.h"
+#include "sweep/measure.h"
 
 #include "base/xalloc.h"
 #include "ledger/build.h"
-#include "sweep/cpu.h"
 #include "sweep/grid.h"
 #include "sweep/sums.h"
 #include "trace/recording.h"

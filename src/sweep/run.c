@@ -8,7 +8,6 @@
 #include "base/now.h"
 #include "base/str.h"
 #include "sweep/run_private.h"
-#include "sweep/start.h"
 #include "witness/procfs.h"
 
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of a sweep's file. */
-#include "sweep/schema.h"
+#include "sweep/sweep.h"
 
 #include "db/db.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts a run that waits until it was written down. */
-#include "sweep/start.h"
+#include "sweep/run_private.h"
 
 #include "base/print.h"
 #include "base/private.h"

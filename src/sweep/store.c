@@ -7,8 +7,6 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "sweep/schema.h"
-#include "sweep/work.h"
 #include "sweep/words.h"
 #include "record/path.h"
 

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "db/timed.h"
-#include "sweep/effect.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/owned.h"
+#include "db/db.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 struct tare_db;
 
+/* A sweep's file folded into a row per cell: what reports show. Plain data. */
 /*
  * How runs end, in the order in which they are shown for a cell. X(KEY, name in the file, name for people)
  */
@@ -108,5 +110,11 @@ TARE_FREES(tare_summary_free, tare_summary);
 
 /* Is the difference of two cells' rates larger than their scatter? False where that is not known. */
 bool tare_summary_differs(const struct tare_summary *s, size_t a, size_t b);
+
+/*
+ * Finds parameters that CMD seems to ignore: cells that differ in nothing else have the same memory
+ * by account, the same number of driver calls and the same output, for every value that was ok.
+ */
+int tare_effect_find(struct tare_db *db, struct tare_summary *s, struct tare_err *err);
 
 #endif

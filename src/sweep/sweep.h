@@ -58,4 +58,12 @@ int tare_sweep_merge(struct tare_db *db, const struct tare_sweep *s, struct tare
 /* Reads a sweep from its file; `out` is empty before, and freed by the caller whatever happens. */
 int tare_sweep_load(struct tare_db *db, struct tare_sweep *out, struct tare_err *err);
 
+/* schema.c; docs/SWEEP.md says what every column means; a test compares the two. */
+extern const char tare_sweep_schema[];
+
+/*
+ * How many units of work a run of the cell does. TARE_E_USAGE where that is not a number above 0.
+ */
+int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount, struct tare_err *err);
+
 #endif

@@ -3,7 +3,6 @@
 #ifndef TARE_TOP_MACHINE_H
 #define TARE_TOP_MACHINE_H
 
-#include "base/map.h"
 #include "top/find.h"
 #include "witness/nvml.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what can be done about the memory, and what is wrong. */
-#include "view/advice.h"
+#include "view/ledger_view.h"
 
 #include "base/array.h"
 #include "base/comparator.h"

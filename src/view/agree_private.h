@@ -4,7 +4,6 @@
 #define TARE_VIEW_AGREE_PRIVATE_H
 
 #include "base/arena.h"
-#include "view/agree.h"
 #include "view/by.h"
 
 struct tare_said_row {

@@ -4,7 +4,6 @@
 
 #include "base/emit.h"
 #include "ledger/ledger.h"
-#include "view/columns.h"
 
 #define TARE_BY(KEY, NAME, VIEW, FLAGS, HELP)                       TARE_BY_##KEY,
 #define TARE_BY_EVENTS(KEY, NAME, EVENTS, MAKER, VIEW, FLAGS, HELP) TARE_BY_##KEY,

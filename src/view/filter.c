@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the ledger as one process sees it. */
-#include "view/filter.h"
+#include "view/ledger_view.h"
 
 #include "base/xalloc.h"
 

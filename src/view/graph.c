@@ -4,7 +4,7 @@
 
 #include "base/sat.h"
 #include "base/units.h"
-#include "view/advice.h"
+#include "view/ledger_view.h"
 #include "view/by.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what grows, and from which line. */
-#include "view/growth.h"
+#include "view/ledger_view.h"
 
 #include "base/units.h"
 #include "ledger/line.h"

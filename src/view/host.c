@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints memory of the CPU, by processes and what they asked for. */
-#include "view/host.h"
+#include "view/ledger_view.h"
 
 #include "base/comparator.h"
 #include "base/sat.h"

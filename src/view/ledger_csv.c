@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes ledgers as one table of CSV. */
-#include "view/ledger_csv.h"
+#include "view/ledger_view.h"
 
 #include "record/format.h"
 

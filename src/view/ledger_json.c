@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a ledger as members of JSON. */
-#include "view/ledger_json.h"
+#include "view/ledger_view.h"
 
 #include "record/format.h"
-#include "view/advice.h"
 #include "view/card.h"
-#include "view/growth.h"
-#include "view/host.h"
-#include "view/loss.h"
-#include "view/oom.h"
 #include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"
-#include "view/training.h"
 
 /* The version of the contract: 1 for as long as members are only added. */
 enum { CONTRACT = 1 };

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints ledgers for people, as at the end of a run. */
-#include "view/ledger_text.h"
+#include "view/ledger_view.h"
 
 #include "base/comparator.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "record/bytes.h"
-#include "view/advice.h"
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
-#include "view/growth.h"
-#include "view/host.h"
-#include "view/loss.h"
 #include "view/most.h"
-#include "view/oom.h"
 #include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"
 #include "view/serving.h"
 #include "view/text_rows.h"
 #include "view/timeline.h"
-#include "view/training.h"
 
 #include <stdlib.h>
 #include <string.h>

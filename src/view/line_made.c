@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the tensors that one line made. */
-#include "view/line_made.h"
+#include "view/line_parts.h"
 
 #include "base/array.h"
 #include "view/tensors.h"

@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "ledger/owner.h"
 #include "view/device_text.h"
-#include "view/line_made.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of a program taken apart: what it holds of every device and made resident on the host, by what. */
 #ifndef TARE_VIEW_LINE_PARTS_H
 #define TARE_VIEW_LINE_PARTS_H
 
@@ -7,6 +6,7 @@
 #include "base/err.h"
 #include "ledger/ledger.h"
 
+/* One line of a program taken apart: what it holds of every device and made resident on the host, by what. */
 struct tare_line_choice {
 	const char *file; /* as the ledgers name it */
 	uint32_t line;
@@ -25,5 +25,20 @@ void tare_line_parts_show(struct tare_emit *e, const struct tare_ledger *ledger,
 
 /* Is this the end of that file's name? Of a name without a folder, any folder is. */
 bool tare_line_is_file(const char *file, const char *end, size_t len);
+
+/* line_made.c: the tensors that one line made and that are there, by what they are for. */
+struct tare_line_made {
+	const char *at;
+	const char *title; /* NULL: it stands below another table of that line */
+	int device;        /* -1: the CPU */
+	int64_t pid;       /* -1: of several */
+	const struct tare_line_choice *choice;
+	struct tare_blocks_ledger tensors; /* of that line */
+	bool has_ever;
+	const struct tare_tensor_rows *rows; /* of all lines */
+};
+
+/* A table, JSON: "made"; in text nothing where no tensor was ever made. */
+void tare_line_made_show(struct tare_emit *e, const struct tare_line_made *made);
 
 #endif

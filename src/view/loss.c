@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints which records are missing. */
-#include "view/loss.h"
+#include "view/ledger_view.h"
 
 #include "base/sat.h"
 #include "base/units.h"

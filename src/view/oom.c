@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the moments at which memory ran out. */
-#include "view/oom.h"
+#include "view/ledger_view.h"
 
 #include "base/units.h"
 #include "record/format.h"

@@ -5,7 +5,7 @@
 #include "base/emit.h"
 #include "base/xalloc.h"
 #include "view/by.h"
-#include "view/ledger_json.h"
+#include "view/ledger_view.h"
 #include "view/serving.h"
 
 #include <stdlib.h>

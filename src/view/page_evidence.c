@@ -8,9 +8,8 @@
 #include "base/map.h"
 #include "base/sat.h"
 #include "base/text.h"
-#include "view/host.h"
+#include "view/ledger_view.h"
 #include "view/residue.h"
-#include "view/time.h"
 
 #include <stdlib.h>
 #include <string.h>

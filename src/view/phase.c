@@ -5,7 +5,7 @@
  */
 #include "view/phase.h"
 
-#include "view/advice.h"
+#include "view/ledger_view.h"
 #include "view/by.h"
 #include "view/device_text.h"
 

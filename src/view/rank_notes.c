@@ -3,7 +3,7 @@
 #include "view/rank.h"
 
 #include "base/units.h"
-#include "view/advice.h"
+#include "view/ledger_view.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 static const double GLYPH = 6.6; /* of 11 px, on average */

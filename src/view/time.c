@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints where time went: `--cost time`. */
-#include "view/time.h"
+#include "view/ledger_view.h"
 
 enum { SCREEN_ROWS = 12 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints the first step of training beside the others. */
-#include "view/training.h"
+#include "view/ledger_view.h"
 
 #include "view/training_private.h"
 

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which row a mapping of a process is of, by its name and by what lies around it. */
 #ifndef TARE_WEIGH_PLACE_H
 #define TARE_WEIGH_PLACE_H
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/owned.h"
-#include "weigh/stacks.h"
 #include "weigh/weigh.h"
 #include "witness/smaps.h"
 
+/* stacks.c: where the threads of a process have their stack pointers, as far as the kernel tells. {0}: nowhere. */
+struct tare_weigh_stacks {
+	uint64_t *pointers; /* the lowest first */
+	size_t count, cap;
+};
+
+void tare_weigh_stacks_find(struct tare_weigh_stacks *s, const char *root, pid_t pid);
+bool tare_weigh_stacks_have(const struct tare_weigh_stacks *s, uint64_t start, uint64_t end);
+void tare_weigh_stacks_free(struct tare_weigh_stacks *s);
+
+/* What tells which row a mapping of a process is of: its name, and what lies around it. */
 struct tare_weigh_mappings {
 	TARE_OWNED struct tare_smaps_mapping *items;
 	size_t count, cap;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the stack pointers of threads. */
-#include "weigh/stacks.h"
+#include "weigh/place.h"
 
 #include "base/array.h"
 #include "base/bisect.h"

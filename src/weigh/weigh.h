@@ -7,11 +7,9 @@
 #define TARE_WEIGH_WEIGH_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "base/owned.h"
 #include "record/format.h" /* TARE_NOT_KNOWN */
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

@@ -4,7 +4,6 @@
 #define TARE_WITNESS_SMAPS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>

@@ -12,9 +12,7 @@
 #include "record/chunk.h"
 #include "trace/recording.h"
 #include "view/by.h"
-#include "view/ledger_csv.h"
-#include "view/ledger_json.h"
-#include "view/ledger_text.h"
+#include "view/ledger_view.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

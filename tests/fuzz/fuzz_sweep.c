@@ -6,9 +6,8 @@
 #include "seeds.h"
 
 #include "../unit/make_log.h"
-#include "cmd/fit_source.h"
+#include "cmd/fit.h"
 #include "db/db.h"
-#include "sweep/schema.h"
 #include "sweep/sweep.h"
 #include "view/sweep.h"
 

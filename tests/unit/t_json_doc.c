@@ -9,8 +9,7 @@
 #include "view/by.h"
 #include "view/diff.h"
 #include "view/extent.h"
-#include "view/ledger_json.h"
-#include "view/time.h"
+#include "view/ledger_view.h"
 
 #include <stdlib.h>
 

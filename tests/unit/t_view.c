@@ -4,11 +4,8 @@
 #include "base/text.h"
 #include "test.h"
 #include "view/by.h"
-#include "view/filter.h"
+#include "view/ledger_view.h"
 #include "view/graph.h"
-#include "view/ledger_csv.h"
-#include "view/ledger_json.h"
-#include "view/ledger_text.h"
 #include "view/pool.h"
 
 #include <stdlib.h>

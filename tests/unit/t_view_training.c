@@ -2,7 +2,7 @@
 /* What the report says of a training: the sentence below the table. */
 #include "sample_ledger.h"
 #include "test.h"
-#include "view/training.h"
+#include "view/ledger_view.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TARE_CMD_TERMINAL_H
-#define TARE_CMD_TERMINAL_H
+/* How a command writes to a terminal, a pipe or a file. */
+#ifndef TARE_CMD_OUTPUT_H
+#define TARE_CMD_OUTPUT_H
 
+#include "base/err.h"
 #include "base/print.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -17,5 +20,8 @@ size_t tare_terminal_help_width(void);
 
 /* Prints lines without colours, in ASCII where the locale needs that. 0 or a negative errno. */
 int tare_terminal_write(FILE *out, struct tare_str *text);
+
+/* TEXT becomes the content of the file, whole or not at all; "-" is stdout, and what is no file is written to. */
+int tare_cmd_write_file(const char *path, const struct tare_str *text, struct tare_err *err);
 
 #endif
