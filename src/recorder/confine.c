@@ -3,7 +3,7 @@
  * prctl() and syscall(), by which programs and libseccomp install filters. They are defined here by
  * their registers, not by <unistd.h>: a function with fixed arguments takes what a variadic one is given.
  */
-#include "recorder/confine.h"
+#include "recorder/base/parts.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -172,6 +172,7 @@ static void find_filters(void)
 	tare_scratch_give(status, STATUS);
 }
 
+/* Is the process restricted already? And finds the functions by which libc's users restrict themselves. */
 void tare_confine_start(void)
 {
 	find_filters();

@@ -5,7 +5,7 @@
  * started without it, because the dynamic linker would complain on its stderr. These hooks may run in a vfork child
  * and on a stack of 16 KiB.
  */
-#include "recorder/exec.h"
+#include "recorder/base/parts.h"
 
 #include <alloca.h>
 #include <errno.h>
@@ -18,7 +18,6 @@
 #include "recorder/elf/libdl.h"
 #include "recorder/exec_env.h"
 #include "recorder/recorder.h"
-#include "recorder/start.h"
 
 typedef int execve_fn(const char *, char *const[], char *const[]);
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds out whether a program that is about to be executed can be recorded. */
-#include "recorder/exec_target.h"
+#include "recorder/exec_env.h"
 
 #include <limits.h>
 #include <sys/stat.h>

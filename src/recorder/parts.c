@@ -2,22 +2,6 @@
 /* The parts that are told what happens to the process: parts.def, spelled out when this is compiled. */
 #include "recorder/base/parts.h"
 
-#include "recorder/base/fork.h"
-#include "recorder/base/scratch.h"
-#include "recorder/confine.h"
-#include "recorder/cuda/devices.h"
-#include "recorder/elf/objects.h"
-#include "recorder/exec.h"
-#include "recorder/heap/heap.h"
-#include "recorder/hooks/graphs.h"
-#include "recorder/hooks/read_back.h"
-#include "recorder/log/launch.h"
-#include "recorder/python/line_phase.h"
-#include "recorder/recorder.h"
-#include "recorder/ring/ring.h"
-#include "recorder/vram/card.h"
-#include "recorder/weigh/weigh.h"
-
 static void start_parts(char **envp)
 {
 #define TARE_PART_READS(name) tare_##name##_start(envp);

@@ -7,7 +7,6 @@
 #define TARE_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "record/format.h"
@@ -43,14 +42,13 @@ struct tare_config {
 	uint32_t stacks;           /* of driver calls, enum tare_stacks: TARE_STACKS */
 	uint32_t tensor_stacks;    /* of the blocks of tensors */
 	const char *disabled_hook; /* TARE_TEST_DISABLE_HOOK: forwarded, not recorded */
-	const char *no_paths;      /* TARE_NO_PATHS: paths.h; NULL: paths are recorded */
+	const char *no_paths;      /* TARE_NO_PATHS: paths.c; NULL: paths are recorded */
 	char folder[4000];         /* of the recording, absolute */
 	char library[4000];        /* the file that we are */
 	/* How LD_PRELOAD names us, and what else of ours, for children with an environment of their own. */
 	char preload[4000];
 } __attribute__((aligned(64)));
 extern struct tare_config tare_config;
-void tare_config_start(char **envp);
 
 /* Which stacks an event gets. */
 enum tare_stacks { TARE_STACKS_PYTHON = 1, TARE_STACKS_NATIVE = 2 };
@@ -79,6 +77,10 @@ extern TARE_TLS struct tare_thread tare_thread;
 /* base/start.c: all parts begin (parts.def), once; safe to call from any hook, any number of times. */
 void tare_start_once(void);
 void tare_start_with(char **envp); /* the same, with the environment as it was given */
+
+/* start.c: the process ends, in a way of enum tare_how; and its exit code. */
+void tare_finish(uint32_t how);
+void tare_finish_with(int status);
 
 bool tare_is_vfork_child(void); /* base/fork.c */
 

@@ -7,16 +7,14 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "recorder/base/parts.h"
 #include "recorder/base/plib.h"
-#include "recorder/cupti/cupti.h"
-#include "recorder/elf/elfsym.h"
 #include "recorder/hooks/hooks.h"
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/line_phase.h"
 #include "recorder/python/module.h"
 #include "recorder/recorder.h"
-#include "recorder/vram/nvml.h"
 
 /* Two registers: is it answered, and with what. */
 struct answer {

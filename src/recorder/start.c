@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When the library is loaded, and when the process ends. */
-#include "recorder/start.h"
+#include "recorder/recorder.h"
 
 #include "recorder/base/parts.h"
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
-#include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 #include "recorder/weigh/rss.h"
 #include "recorder/weigh/weigh.h"

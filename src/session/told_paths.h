@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where programs and libraries lie whose paths are not in the recording: their processes tell it (recorder/log/paths.h),
+ * Where programs and libraries lie whose paths are not in the recording: their processes tell it (recorder/log/paths.c),
  * and it is kept in memory alone.
  */
 #ifndef TARE_SESSION_TOLD_PATHS_H

@@ -5,6 +5,7 @@
  * what that process wrote, each record once and whole, and nothing of another process.
  */
 #include "make_log.h"
+#include "recorder/base/parts.h"
 #include "recorder/base/fork.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/file.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "recorder/base/environment.h"
+#include "recorder/base/parts.h"
 #include "recorder/base/plib.h"
 #include "recorder/recorder.h"
 

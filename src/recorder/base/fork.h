@@ -31,7 +31,6 @@ static inline bool tare_fork_is_copy(void)
 	return tare_fork.is_wiped && __atomic_load_n(tare_fork.owner, __ATOMIC_RELAXED) == 0;
 }
 
-void tare_fork_start(void); /* once, at the start */
 /* Whose memory this is, as far as is known: of a child of vfork its parent's. */
 uint32_t tare_fork_owner(void);
 /* The calling thread's id, asked for once: the system call costs more than a record. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "recorder/base/parts.h"
 #include "recorder/base/sys.h"
 
 /* What a signal handler left by longjmp does not come back; then there is a mapping. */
@@ -35,6 +36,7 @@ void tare_scratch_give(void *at, size_t size)
 		tare_sys_munmap(at, size);
 }
 
+/* What other threads had is free. */
 void tare_scratch_forked(void)
 {
 	memset(is_taken, 0, sizeof(is_taken));

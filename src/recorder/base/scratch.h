@@ -12,6 +12,5 @@
 /* Zeros. NULL: there is none. */
 void *tare_scratch_take(size_t size);
 void tare_scratch_give(void *at, size_t size);
-void tare_scratch_forked(void); /* in a forked child: what other threads had is free */
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * System calls without libc: they leave errno alone and are no cancellation points, so a thread of
  * the program that is cancelled never unwinds through us. Each returns the kernel's value: negative
- * errno on failure, also where confine.h forbids the call.
+ * errno on failure, also where confined.h forbids the call.
  */
 #ifndef TARE_RECORDER_SYS_H
 #define TARE_RECORDER_SYS_H

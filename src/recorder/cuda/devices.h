@@ -16,7 +16,4 @@ int tare_devices_nvml_index(int ordinal); /* -1: NVML does not know it */
 /* Bytes in use on each NVML device right now, for a call that touches all of them (cuInit). */
 void tare_devices_read_all(unsigned long long used[64]);
 
-/* The process ends: what changed after its last recorded call would be seen by nobody else. */
-void tare_devices_end(void);
-
 #endif

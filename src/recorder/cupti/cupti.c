@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks functions of CUPTI, and weighs what they take of the device. */
-#include "recorder/cupti/cupti.h"
+#include "recorder/base/parts.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The object that holds an address, asked of glibc's _dl_find_object(): that takes no lock (since 2.35). */
-#include "recorder/elf/object_loaded.h"
+#include "recorder/elf/object_record.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "recorder/elf/elfsym.h"
 #include "recorder/elf/libc.h"
-#include "recorder/elf/object_record.h"
 
 /* As glibc has it since 2.35. */
 struct found {

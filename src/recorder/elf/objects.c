@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "recorder/base/parts.h"
 #include "recorder/elf/libc.h"
-#include "recorder/elf/object_loaded.h"
 #include "recorder/elf/object_record.h"
 #include "recorder/recorder.h"
 

@@ -10,7 +10,6 @@
 
 #include <link.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct tare_elf_object {
@@ -87,8 +86,5 @@ void tare_objects_poll(void);
  */
 bool tare_objects_avoid_lock(void);
 void tare_objects_avoided_lock(bool before);
-
-/* Call in a forked child: see tare_objects_with. */
-void tare_objects_forked(void);
 
 #endif

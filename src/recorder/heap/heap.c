@@ -4,10 +4,10 @@
 
 #include "recorder/base/addresses.h"
 #include "recorder/base/fork.h"
-#include "recorder/elf/object_loaded.h"
+#include "recorder/base/parts.h"
+#include "recorder/elf/object_record.h"
 #include "recorder/elf/objects.h"
 #include "recorder/log/emit.h"
-#include "recorder/log/known_stacks.h"
 #include "recorder/phase/phase.h"
 #include "recorder/python/interpreter.h"
 #include "recorder/python/stack.h"

@@ -58,7 +58,4 @@ void tare_heap_mapped(struct tare_heap_mapping mapping, enum tare_heap_source so
 /* Addresses were unmapped, mapped otherwise, or closed, by a call that began at `stamp`. */
 void tare_heap_unmapped(struct tare_heap_mapping mapping, enum tare_heap_goes how, uint64_t stamp);
 
-void tare_heap_start(void);
-void tare_heap_opened(void);
-
 #endif

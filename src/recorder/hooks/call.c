@@ -20,7 +20,7 @@
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/torch/stream.h"
+#include "recorder/torch/tensors.h"
 #include "recorder/vram/limit.h"
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"

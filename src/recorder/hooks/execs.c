@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
 #include "recorder/base/sys.h"
 #include "recorder/cuda/first.h"
 #include "recorder/hooks/graphs.h"
@@ -77,6 +78,7 @@ void tare_exec_changed(const void *handle)
 		tare_first_forget(handle);
 }
 
+/* Records how often each was launched. */
 void tare_execs_end(void)
 {
 	struct tare_rec_graph rec;

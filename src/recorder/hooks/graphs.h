@@ -27,6 +27,5 @@ void tare_exec_add(const void *handle);
 void tare_exec_remove(const void *handle);
 struct tare_exec *tare_exec_find(const void *handle); /* NULL: not known */
 void tare_exec_changed(const void *handle);           /* its next launch may have to grow */
-void tare_execs_end(void); /* records how often each was launched, at the end of the process */
 
 #endif

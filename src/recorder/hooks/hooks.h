@@ -13,9 +13,4 @@ extern void *const tare_api_hooks[CU_API_NR]; /* NULL: shape CALL */
 /* The hook to hand out instead of `found`, which the driver's own resolver gave for `name`; or `found`. */
 void *tare_driver_swap_version(const char *name, void *found);
 
-/* For look-ups by dlsym: parts.def. */
-bool tare_driver_is_hooked(const char *symbol);
-void *tare_driver_swap(const char *symbol, void *found);
-void *tare_driver_needed(const char *symbol, uintptr_t caller);
-
 #endif

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"

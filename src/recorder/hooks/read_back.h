@@ -9,6 +9,5 @@
  * `is_overflow`: what a loss scale's check found.
  */
 void tare_read_back(uint64_t bytes, int is_overflow);
-void tare_read_back_end(void);
 
 #endif

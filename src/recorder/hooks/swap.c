@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "recorder/base/parts.h"
 #include "recorder/base/plib.h"
 #include "recorder/cuda/real.h"
 #include "recorder/elf/elfsym.h"

@@ -7,9 +7,9 @@
 #include "recorder/cuda/handles.h"
 #include "recorder/hooks/call.h"
 #include "recorder/hooks/custom.h"
-#include "recorder/recorder.h"
 #include "recorder/weigh/weigh.h"
 #include "record/clock.h"
+#include "recorder/recorder.h"
 
 CUresult tare_hook_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
                                                 CUmemAllocationHandleType handleType, unsigned long long flags)

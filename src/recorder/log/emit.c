@@ -6,8 +6,6 @@
 
 #include "recorder/base/plib.h"
 #include "recorder/base/sys.h"
-#include "recorder/log/known_stacks.h"
-#include "recorder/log/paths.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/put.h"
 #include "recorder/unwind/row_cache.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Writing records: names, stacks and objects once each, events as they come.
- */
 #ifndef TARE_RECORDER_LOG_EMIT_H
 #define TARE_RECORDER_LOG_EMIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "record/format.h"
 #include "recorder/elf/objects.h"
 #include "recorder/ring/ring.h"
-#include "record/format.h"
+
+/* Writing records: names, stacks and objects once each, events as they come. */
 
 /* The id under which a text stands in the log; writes it the first time. 0: nothing is recorded. */
 uint32_t tare_emit_string(const char *text);
@@ -82,5 +82,34 @@ void tare_emit_status(int status); /* as exit() was given it */
 void tare_emit_reading_since(struct tare_rec_reading *reading, uint64_t since);
 void tare_emit_clock(void);
 void tare_emit_end_of_log(uint32_t how, uint64_t weigh_ticks, uint64_t run_ticks, uint64_t most_resident);
+
+/*
+ * known_stacks.c: which stacks are in the log, and under which ids: of native frames and of lines, each by a hash of 64 bits that tells
+ * it from all others. A table of a fixed size, without locks: where there is no room, one that was there before is
+ * forgotten, and would merely be written again. 0: it is not known in this log.
+ */
+uint32_t tare_known_stack(uint64_t hash, uint32_t epoch);
+/* Called after the record was written, so that nobody refers to an id before the log explains it. */
+void tare_known_stack_keep(uint64_t hash, uint32_t epoch, uint32_t id);
+
+/* At the start: every allocation will have one, or some will. Takes 16 MiB of zero pages, or one, where without there are 128 KiB. */
+void tare_known_stacks_expect(bool are_all);
+
+/*
+ * paths.c: with `--no-paths` no path gets into the log, only what record/path.h leaves of it. `tare` still needs to find the
+ * programs and libraries, to look up the names of their functions: it is told of them in a file of its memory,
+ * which has no name but /proc/PID/fd/N, the value of TARE_NO_PATHS, and is gone when `tare` is.
+ */
+
+/* What the log gets of a path: all of it, unless TARE_NO_PATHS is set. */
+const char *tare_paths_of_log(const char *path);
+
+enum { TARE_PATHS_ROOM = 1024 }; /* stacks are small */
+
+/* The path of a library from the root on, in `room` if it was no such path; or `path`, where that cannot be known. */
+const char *tare_paths_absolute(const char *path, char *room, size_t size);
+
+/* Tells `tare` the path of an object; where it cannot be told, its functions have no names. */
+void tare_paths_tell(const struct tare_rec_object *object, const char *path, uint32_t bytes);
 
 #endif

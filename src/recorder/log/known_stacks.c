@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of the stacks that are in the log, which threads change without a lock. */
-#include "recorder/log/known_stacks.h"
+#include "recorder/log/emit.h"
 
 #include <stddef.h>
 

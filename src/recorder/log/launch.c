@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies and records what launchers say of a process's rank. */
-#include "recorder/log/launch.h"
+#include "recorder/base/parts.h"
 
 #include <string.h>
 
 #include "recorder/log/emit.h"
-#include "recorder/log/paths.h"
 
 enum { TEXT_MAX = 2048, VALUE_MAX = 255 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tells `tare` the paths that must not be in the log. */
-#include "recorder/log/paths.h"
+#include "recorder/log/emit.h"
 
 #include <string.h>
 

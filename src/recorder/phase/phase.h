@@ -9,7 +9,6 @@
 #ifndef TARE_RECORDER_PHASE_H
 #define TARE_RECORDER_PHASE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "recorder/recorder.h"

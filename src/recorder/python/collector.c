@@ -11,14 +11,13 @@
  *   collecting        an int, 0 or 1
  *   garbage, callbacks    two lists
  */
-#include "recorder/python/collector.h"
+#include "recorder/python/interpreter.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "recorder/base/sys.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/python/interpreter.h"
 #include "recorder/python/memory.h"
 #include "recorder/recorder.h"
 

@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The Python interpreter in this process, found by its symbols and trusted only after a check against
- * its own public functions.
- */
 #ifndef TARE_RECORDER_PYTHON_INTERPRETER_H
 #define TARE_RECORDER_PYTHON_INTERPRETER_H
 
@@ -12,6 +8,10 @@
 #include "recorder/elf/objects.h"
 #include "recorder/python/layout.h"
 
+/*
+ * The Python interpreter in this process, found by its symbols and trusted only after a check against
+ * its own public functions.
+ */
 /* What is used at every block of a tensor comes first. */
 struct tare_python {
 	struct tare_python_layout layout;
@@ -46,5 +46,11 @@ const struct tare_code *tare_python_eval(void);
  * module, on a thread that runs Python and has the GIL. The best moment for the check.
  */
 void tare_python_imports(uintptr_t caller);
+
+/*
+ * collector.c: does this thread run inside Python's cyclic collector? CPython 3.8 to 3.13; false where nobody knows.
+ * A collection that lets another thread run Python meanwhile counts as that thread's too.
+ */
+bool tare_python_is_collecting(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "recorder/base/environment.h"
+#include "recorder/base/parts.h"
 #include "recorder/base/plib.h"
 #include "recorder/elf/elfsym.h"
 #include "recorder/elf/libdl.h"

@@ -12,8 +12,6 @@
 #ifndef TARE_RECORDER_PYTHON_LINE_PHASE_H
 #define TARE_RECORDER_PYTHON_LINE_PHASE_H
 
-void tare_line_phase_start(void); /* the environment was read */
-
 /* Somebody looks up a symbol whose name begins with PyInit_: the interpreter's lock is held. */
 void tare_line_phase_see_init(void);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The last stack of a thread, so that the next one is only looked at from where it differs. */
 #ifndef TARE_RECORDER_PYTHON_MEMO_H
 #define TARE_RECORDER_PYTHON_MEMO_H
 
@@ -10,6 +9,7 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 
+/* The last stack of a thread, so that the next one is only looked at from where it differs. */
 /* Frames of one thread, those that Python does not show included. */
 enum { TARE_PYTHON_CHAIN = 256 };
 
@@ -47,5 +47,19 @@ static inline struct tare_python_memo *tare_python_memo(void)
  */
 int tare_python_follow(struct tare_python_memo *memo, const struct tare_python *python,
                        const struct tare_python_age *age, uint64_t frame);
+
+/*
+ * wholes.c: what whole stacks are called in the log, by the places that their frames are at. Of those calls of modules the innermost may not tell its module (calls.h); the next one outwards is asked then.
+ */
+enum { TARE_PYTHON_WHOLE_CALLS = 3 };
+
+struct tare_python_whole {
+	uint32_t stack;                         /* its id */
+	int16_t calls[TARE_PYTHON_WHOLE_CALLS]; /* of PyTorch's modules: how far from the innermost frame, or -1 */
+};
+
+/* `key`: of a memo. False: it was not kept, or something else is there now. */
+bool tare_python_whole_find(uint64_t key, struct tare_python_whole *out);
+void tare_python_whole_keep(uint64_t key, const struct tare_python_whole *whole);
 
 #endif

@@ -17,7 +17,6 @@
 #include "recorder/python/interpreter.h"
 #include "recorder/python/memo.h"
 #include "recorder/python/walk.h"
-#include "recorder/python/wholes.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 

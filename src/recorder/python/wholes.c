@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A table of whole stacks of Python by their places. */
-#include "recorder/python/wholes.h"
+#include "recorder/python/memo.h"
 
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

@@ -364,6 +364,7 @@ void tare_ring_finish(void)
 	__atomic_store_n(&tare_ring.header->finished, 1, __ATOMIC_RELEASE);
 }
 
+/* Forgets the parent's log; the first record opens one of the child's own. */
 void tare_ring_forked(void)
 {
 	uint32_t seen = __atomic_load_n(&tare_ring_state.opened, __ATOMIC_ACQUIRE);

@@ -56,11 +56,6 @@ static inline enum tare_control_command tare_ring_command(void)
 /* Nothing will be written any more, or not by us: in order. Drains if nobody else does. */
 void tare_ring_finish(void);
 
-void tare_ring_start(void);
-
-/* In a forked child: forget the parent's log; the first record opens one of the child's own. */
-void tare_ring_forked(void);
-
 TARE_COLD bool tare_put_is_given_up(const struct tare_place *place);
 
 /* Goes up each time a log is opened: what was interned in an older log is not known in this one. */

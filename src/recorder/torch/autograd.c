@@ -10,7 +10,7 @@
  * unwinder calls for every frame that an exception (or a thread's cancellation) leaves. Ours counts,
  * and lets it pass; no landing pad, and nothing of a C++ library, is needed for that.
  */
-#include "recorder/torch/autograd.h"
+#include "recorder/torch/tensors.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,14 +8,13 @@
  * Tensors in shared memory and in mapped files come from no allocator: at::MapAllocator reports those
  * to the function that blocks of GPUs are reported to (tensors.c), as memory of the CPU.
  */
-#include "recorder/torch/cpu_tensors.h"
+#include "recorder/torch/tensors.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "recorder/recorder.h"
 #include "recorder/torch/real.h"
-#include "recorder/torch/tensors.h"
 
 /* Mangled: c10::ProfiledCPUMemoryReporter::New(void *, size_t) and ::Delete(void *). */
 #define NEW    _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm

@@ -12,7 +12,6 @@
 #define TARE_RECORDER_TORCH_IMPL_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct py_object;

@@ -3,7 +3,7 @@
  * Linux tells the file of one mapping from 6.11 on (PROCMAP_QUERY, some microseconds). Before, /proc/self/maps is read
  * up to it, which takes a millisecond where PyTorch is loaded: only in what is left of the time for readings.
  */
-#include "recorder/torch/mapped_file.h"
+#include "recorder/torch/tensors.h"
 
 #include <linux/ioctl.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #ifndef TARE_RECORDER_TORCH_MODULE_H
 #define TARE_RECORDER_TORCH_MODULE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct tare_module_seen {

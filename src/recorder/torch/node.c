@@ -6,8 +6,6 @@
  */
 #include "recorder/torch/node.h"
 
-#include <stddef.h>
-
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"

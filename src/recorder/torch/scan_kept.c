@@ -3,7 +3,7 @@
  * Which variable keeps a tensor, in a list, a dictionary or an object of a class of the program; and which holds a module.
  * Objects are looked into by the function of their type that Python's own collector calls, which runs no bytecode.
  */
-#include "recorder/torch/scan_variables.h"
+#include "recorder/torch/scan_say.h"
 
 /* EACH, ALL: objects that are looked at behind one variable, and in a scan; TOLD: tensors. */
 enum { DEPTH = 6, EACH = 8000, ALL = 60000, TOLD = 2000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variables are read where Python has them; no attribute is asked for that a program could have defined. */
-#include "recorder/torch/scan_variables.h"
+#include "recorder/torch/scan_say.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "recorder/torch/module.h"
 #include "recorder/torch/scan.h"
 #include "recorder/torch/scan_say.h"
-#include "recorder/torch/scan_variables.h"
 
 enum { KINDS = 512, VISIBLE_MAX = 4000 };
 

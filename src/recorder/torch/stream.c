@@ -16,7 +16,7 @@
  * since there are streams from outside (1.10), which are their own ids; before, it had 32, and all of it
  * came in one register.
  */
-#include "recorder/torch/stream.h"
+#include "recorder/torch/tensors.h"
 
 #include "recorder/base/fork.h"
 #include "recorder/log/emit.h"

@@ -19,17 +19,13 @@
 #include "recorder/elf/libc.h"
 #include "recorder/log/emit.h"
 #include "recorder/phase/phase.h"
-#include "recorder/python/collector.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/python/stack.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
-#include "recorder/torch/autograd.h"
-#include "recorder/torch/cpu_tensors.h"
 #include "recorder/torch/node.h"
-#include "recorder/torch/mapped_file.h"
 #include "recorder/torch/real.h"
 #include "recorder/torch/scan.h"
-#include "recorder/torch/stream.h"
 #include "record/clock.h"
 
 /* c10::DeviceType, the low byte of a c10::Device. Its index is the next. */

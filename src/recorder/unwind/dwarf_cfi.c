@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "recorder/recorder.h"
-#include "recorder/unwind/dwarf_fde.h"
+#include "recorder/unwind/dwarf_read.h"
 
 enum { REMEMBER_DEPTH = 4 }; /* compilers use one, nested in hand-written code two */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the entry of .eh_frame that describes an instruction. */
-#include "recorder/unwind/dwarf_fde.h"
-
-#include <string.h>
+#include "recorder/unwind/dwarf_read.h"
 
 #include "recorder/unwind/unwind_regs.h"
+
+#include <string.h>
 
 /* How a pointer is written. */
 enum {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reader of DWARF's number formats that cannot leave its range: past the end it reads zeros. */
-#ifndef TARE_RECORDER_DWARF_READ_H
-#define TARE_RECORDER_DWARF_READ_H
+/* Reading call frame information (.eh_frame): its numbers, and where it keeps what it says about an instruction. */
+#ifndef TARE_RECORDER_UNWIND_DWARF_READ_H
+#define TARE_RECORDER_UNWIND_DWARF_READ_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "recorder/elf/objects.h"
+
+/* A reader of DWARF's number formats that cannot leave its range: past the end it reads zeros. */
 struct tare_dwarf {
 	const uint8_t *at, *end;
 	bool is_bad; /* something did not fit */
@@ -78,5 +81,25 @@ static inline void tare_dwarf_skip(struct tare_dwarf *d, uint64_t size)
 	}
 	d->at += size;
 }
+
+/*
+ * dwarf_fde.c: where .eh_frame keeps what it says about an instruction. An FDE describes one function; a CIE
+ * what many of them have in common. The object must stay loaded meanwhile.
+ */
+struct tare_fde {
+	const uint8_t *tables, *tables_end; /* the segment that .eh_frame is in */
+	uintptr_t begin;                    /* of the function */
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding; /* how addresses are written */
+	bool has_augmentation, is_signal;
+	struct tare_dwarf common, program; /* the CIE's instructions, then its own */
+};
+
+/* Returns false when nothing covers `ip`, or it cannot be read. */
+bool tare_fde_find(const struct tare_elf_object *obj, uintptr_t ip, struct tare_fde *fde);
+
+/* Reads an address. */
+uintptr_t tare_fde_pointer(struct tare_dwarf *d, uint8_t encoding);
 
 #endif

@@ -5,7 +5,6 @@
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/functions.h"
 #include "recorder/cuda/real.h"
-#include "recorder/cuda/sizes.h"
 #include "recorder/recorder.h"
 
 enum {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
 #include "recorder/base/plib.h"
 #include "recorder/base/proc.h"
 #include "recorder/base/sys.h"
@@ -193,6 +194,7 @@ void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t b
 		tare_emit_uncounted(&(struct tare_rec_uncounted){ .device = ordinal, .bytes = sum }, tare_clock_ticks());
 }
 
+/* Records the card that a device stands for, if it stands for one. */
 void tare_vram_device(int ordinal)
 {
 	const struct tare_vram_card *card = tare_vram_card(ordinal);

@@ -3,7 +3,6 @@
 #ifndef TARE_RECORDER_VRAM_CARD_H
 #define TARE_RECORDER_VRAM_CARD_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "record/vram.h"
@@ -27,9 +26,6 @@ uint64_t tare_vram_used_from(const struct tare_vram_card *card, uint64_t device_
 
 /* What is never to be counted although the device has it, or is to be counted although it has not. */
 void tare_vram_add_uncounted(struct tare_vram_card *card, int ordinal, int64_t bytes);
-
-/* Records the card that a device stands for, if it stands for one. */
-void tare_vram_device(int ordinal);
 
 /* Our part of what is under way, so that others can give it back if we are killed. */
 void tare_vram_under_way(struct tare_vram_card *card, int64_t units);

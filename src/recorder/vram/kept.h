@@ -7,8 +7,6 @@
 #ifndef TARE_RECORDER_VRAM_KEPT_H
 #define TARE_RECORDER_VRAM_KEPT_H
 
-#include <stdint.h>
-
 #include "recorder/vram/limit.h"
 
 enum tare_kept { TARE_KEPT_NONE, TARE_KEPT_STREAM, TARE_KEPT_GRAPH, TARE_KEPT_CODE, TARE_KEPT_NR };

@@ -7,7 +7,6 @@
 #include "recorder/base/fork.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/real.h"
-#include "recorder/cuda/sizes.h"
 #include "recorder/vram/ask.h"
 #include "recorder/vram/kept.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lets NVML tell the size of a smaller card to the program. */
-#include "recorder/vram/nvml.h"
+#include "recorder/base/parts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "recorder/base/confined.h"
 #include "recorder/base/fork.h"
+#include "recorder/base/parts.h"
 #include "recorder/recorder.h"
 #include "recorder/unwind/unwind_stack.h"
 #include "record/clock.h"

@@ -20,7 +20,6 @@
 /* SPARE: nothing is lost without it. ALWAYS: the books are worthless without it, and the call slow. */
 enum tare_weigh_need { TARE_WEIGH_SPARE, TARE_WEIGH_USEFUL, TARE_WEIGH_NEEDED, TARE_WEIGH_ALWAYS };
 
-void tare_weigh_start(void); /* at the start: learns how long a microsecond is */
 /* Opens NVML in this process, once, and again in a forked child. */
 void tare_weigh_open(void);
 

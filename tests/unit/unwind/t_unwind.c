@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "recorder/base/parts.h"
 #include "recorder/unwind/unwind.h"
 #include "../test.h"
 #include "code.h"
