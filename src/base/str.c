@@ -129,6 +129,17 @@ char *tare_str_steal(struct tare_str *s)
 	return data;
 }
 
+char *tare_str_format(const char *fmt, ...)
+{
+	struct tare_str s = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	tare_str_vaddf(&s, fmt, ap);
+	va_end(ap);
+	return tare_str_steal(&s);
+}
+
 void tare_str_free(struct tare_str *s)
 {
 	free(s->data);

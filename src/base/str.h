@@ -30,7 +30,8 @@ void tare_str_add_wrapped(struct tare_str *s, const char *text, size_t column, s
 const char *tare_str_text(const struct tare_str *s); /* never NULL */
 void tare_str_cut(struct tare_str *s, size_t len);   /* shortens; keeps the memory */
 char *tare_str_steal(struct tare_str *s);            /* caller frees; s is empty afterwards */
-void tare_str_free(struct tare_str *s);              /* s is empty afterwards */
+char *tare_str_format(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* a text of its own; caller frees */
+void tare_str_free(struct tare_str *s);                                            /* s is empty afterwards */
 
 /* Columns that a UTF-8 text takes on a terminal, one per code point. */
 size_t tare_str_columns(const char *text);

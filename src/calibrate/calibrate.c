@@ -244,13 +244,6 @@ static int run_passes(struct calibration *c)
 }
 
 /* ---- the simulated GPU ---- */
-static char *in_folder(const char *folder, const char *name)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s", folder, name);
-	return tare_str_steal(&path);
-}
 
 /* Its processes meet in a folder: that of TARE_SIM_DIR, or one of our own. */
 static int find_sim(struct calibration *c, const char *profile)
@@ -261,8 +254,8 @@ static int find_sim(struct calibration *c, const char *profile)
 
 	if (tare_self_path(TARE_SELF_SIM_DIR, folder, sizeof(folder)))
 		return tare_err_set(c->err, TARE_E_NOT_FOUND, "%s: the simulated GPU is not there; install tare again", folder);
-	c->job.driver = in_folder(folder, "libcuda.so.1");
-	c->job.nvml = in_folder(folder, "libnvidia-ml.so.1");
+	c->job.driver = tare_str_format("%s/libcuda.so.1", folder);
+	c->job.nvml = tare_str_format("%s/libnvidia-ml.so.1", folder);
 	c->job.sim_profile = tare_xstrdup(profile);
 	if (state && *state)
 		return 0;

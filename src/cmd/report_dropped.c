@@ -146,10 +146,8 @@ static void name_moments(struct found *found)
 {
 	for (size_t i = 0; i < found->exact_nr; i++) {
 		int64_t t = found->exacts[i].t_ns;
-		struct tare_str at = { 0 };
 
-		tare_str_addf(&at, "%" PRId64 ".%09" PRId64 "s", t / 1000000000, t % 1000000000);
-		found->exacts[i].at = tare_str_steal(&at);
+		found->exacts[i].at = tare_str_format("%" PRId64 ".%09" PRId64 "s", t / 1000000000, t % 1000000000);
 	}
 }
 

@@ -69,12 +69,10 @@ static void gather(struct tare_gathered *g, const struct tare_log_record *rec)
 static char *segment_path(const struct maker *c, uint32_t number, bool is_whole)
 {
 	char *path = tare_manifest_path(c->folder, number), *fresh;
-	struct tare_str text = { 0 };
 
 	if (is_whole)
 		return path;
-	tare_str_addf(&text, "%s.new", path);
-	fresh = tare_str_steal(&text);
+	fresh = tare_str_format("%s.new", path);
 	free(path);
 	return fresh;
 }

@@ -64,14 +64,6 @@ void tare_import_about(struct tare_import_out *out, const struct tare_import_abo
 		out->about.started_realtime_ns = about->started_realtime_ns;
 }
 
-static char *in_folder(const struct tare_import_out *out, const char *name)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s", out->folder, name);
-	return tare_str_steal(&path);
-}
-
 static bool begin(struct tare_import_out *out)
 {
 	struct tare_file_header head;
@@ -87,7 +79,7 @@ static bool begin(struct tare_import_out *out)
 	snprintf(head.host, sizeof(head.host), "%s", out->about.host);
 	snprintf(head.program, sizeof(head.program), "%s", out->about.program);
 	snprintf(name, sizeof(name), "%u-0.events", (unsigned)out->about.pid);
-	path = in_folder(out, name);
+	path = tare_str_format("%s/%s", out->folder, name);
 	tare_writer_open(&out->writer, path, &head, &out->err);
 	free(path);
 	return !out->err.code;
@@ -255,7 +247,7 @@ static void describe(struct tare_import_out *out, const char *path)
 {
 	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	struct tare_json j = { .out = &text, .is_pretty = true };
-	TARE_FREED_HERE char *file = in_folder(out, "recording.json");
+	TARE_FREED_HERE char *file = tare_str_format("%s/recording.json", out->folder);
 	int rc;
 
 	tare_json_open(&j, NULL, '{');

@@ -221,10 +221,7 @@ static int on_segment(void *arg, const struct tare_snapshot_segment *from, const
 
 uint32_t tare_trace_add_line(struct tare_trace *t, const char *file, uint32_t line, const char *function)
 {
-	struct tare_str text = { 0 };
-
-	tare_str_addf(&text, "%s:%u %s", file, line, function);
-	TARE_APPEND(t->lines, t->line_count, t->line_cap) = tare_str_steal(&text);
+	TARE_APPEND(t->lines, t->line_count, t->line_cap) = tare_str_format("%s:%u %s", file, line, function);
 	return (uint32_t)t->line_count;
 }
 

@@ -23,14 +23,6 @@
 
 enum { PROCESSES_MAX = 512, NAMES_MAX = 1000 };
 
-static char *in_folder(const char *folder, const char *name)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s", folder, name);
-	return tare_str_steal(&path);
-}
-
 static bool is_pid(const char *target)
 {
 	return *target && !target[strspn(target, "0123456789")] && access(target, F_OK) != 0;
@@ -55,7 +47,7 @@ static int find_folder(struct tare_controlled *out, const char *target, struct t
 
 static int map_page(struct tare_controlled *c, struct tare_err *err)
 {
-	TARE_FREED_HERE char *path = in_folder(c->work, "control");
+	TARE_FREED_HERE char *path = tare_str_format("%s/control", c->work);
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK), rc = 0;
 	struct stat st;
 

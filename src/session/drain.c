@@ -50,14 +50,6 @@ struct tare_drain {
 	int epoll; /* of the pidfds; -1: not possible here */
 };
 
-static char *file_of(const struct tare_drain *drain, const char *name, const char *end)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s%s", drain->folder, name, end);
-	return tare_str_steal(&path);
-}
-
 static void unwatch(struct tare_drain *drain, struct ring *ring)
 {
 	if (ring->pidfd < 0)
@@ -131,7 +123,7 @@ static pid_t find_here(const struct tare_drain *drain, const struct ring *ring)
 static void add_ring(struct tare_drain *drain, const char *name)
 {
 	struct ring *ring = tare_xcalloc(1, sizeof(*ring));
-	char *stem = file_of(drain, name, "");
+	char *stem = tare_str_format("%s/%s", drain->folder, name);
 
 	ring->pidfd = -1;
 	ring->name = tare_xstrdup(name);
@@ -325,7 +317,7 @@ static void retire(struct tare_drain *drain, struct ring *ring)
 		continue;
 	if (!tare_lanes_are_empty(ring->lanes) || tare_lanes_tell_lost(ring->lanes) != 0)
 		return; /* could not be written: the ring keeps it */
-	path = file_of(drain, ring->name, ".ring");
+	path = tare_str_format("%s/%s.ring", drain->folder, ring->name);
 	unlink(path);
 	free(path);
 	drain->lost += tare_lanes_lost(ring->lanes, &drain->lost_reason);

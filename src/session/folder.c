@@ -112,10 +112,7 @@ static char *parent_of(const char *path)
 
 static char *in_folder(const char *folder, const char *name)
 {
-	struct tare_str out = { 0 };
-
-	tare_str_addf(&out, "%s/%s", folder, name);
-	return tare_str_steal(&out);
+	return tare_str_format("%s/%s", folder, name);
 }
 
 /* Only what a recording consists of is ever deleted, so a wrong -o -f costs nobody his files. */

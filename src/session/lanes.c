@@ -36,14 +36,6 @@ struct tare_lanes {
 	bool is_empty, is_finished;
 };
 
-static char *path_of(const char *stem, const char *ending)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s%s", stem, ending);
-	return tare_str_steal(&path);
-}
-
 /* All lanes that there could ever be: those beyond the end of the file are not touched. */
 static bool map(struct tare_lanes *l, int fd)
 {
@@ -71,7 +63,7 @@ static bool map(struct tare_lanes *l, int fd)
 struct tare_lanes *tare_lanes_open(const char *stem, struct tare_control *control)
 {
 	struct tare_lanes *l = tare_xcalloc(1, sizeof(*l));
-	char *ring = path_of(stem, ".ring");
+	char *ring = tare_str_format("%s.ring", stem);
 	int fd = open(ring, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	bool is_ours = fd >= 0 && map(l, fd);
 
@@ -84,7 +76,7 @@ struct tare_lanes *tare_lanes_open(const char *stem, struct tare_control *contro
 	}
 	l->control = control;
 	l->log.fd = -1;
-	l->log.path = path_of(stem, ".events");
+	l->log.path = tare_str_format("%s.events", stem);
 	l->block = tare_xmalloc(TARE_BLOCK_MAX);
 	return l;
 }

@@ -57,10 +57,7 @@ struct session {
 
 static char *file_in(const struct session *s, const char *name)
 {
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s", s->folder.work, name);
-	return tare_str_steal(&path);
+	return tare_str_format("%s/%s", s->folder.work, name);
 }
 
 /* Of new logs. What is folded is given back by whole chunks: those of a log are less than the cap. */
@@ -263,16 +260,6 @@ static void write_description(const struct session *s, const struct tare_session
 		tare_file_overwrite(path, &text);
 }
 
-static char *nvml_of_sim(const struct session *s)
-{
-	struct tare_str path = { 0 };
-
-	if (!s->preload.sim_dir)
-		return NULL;
-	tare_str_addf(&path, "%s/libnvidia-ml.so.1", s->preload.sim_dir);
-	return tare_str_steal(&path);
-}
-
 /*
  * Processes on one simulated machine meet in a folder; without one from outside, in one of ours. recording.json names that folder, and
  * TMPDIR may be at home, so without paths the folder is in /tmp.
@@ -335,7 +322,7 @@ static int open_session(struct session *s, struct tare_err *err)
 	s->drain = tare_drain_new(s->folder.work, s->control);
 	s->rollups = tare_rollups_new(s->folder.work, s->options->cap, s->control, s->options->roll_up);
 	s->ahead = tare_ahead_new(s->folder.work, s->control, s->options->fold_ahead);
-	nvml = nvml_of_sim(s);
+	nvml = s->preload.sim_dir ? tare_str_format("%s/libnvidia-ml.so.1", s->preload.sim_dir) : NULL;
 	rc = tare_witness_open(&s->witness, s->folder.work, "tare.events", s->control->chunk_bytes, nvml,
 	                       s->options->no_paths, err);
 	free(nvml);

@@ -19,30 +19,14 @@ enum { MANIFEST_MAX = 64 << 20, NAME_DIGITS = 6 };
 #define SUFFIX       ".segment"
 #define STATE_SUFFIX ".state"
 
-static char *join(const char *folder, const char *name, const char *suffix)
-{
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s%s", folder, name, suffix);
-	return tare_str_steal(&path);
-}
-
-static char *numbered(const char *folder, uint32_t number, const char *suffix)
-{
-	char name[16];
-
-	snprintf(name, sizeof(name), "%0*u", NAME_DIGITS, number);
-	return join(folder, name, suffix);
-}
-
 char *tare_manifest_path(const char *folder, uint32_t number)
 {
-	return numbered(folder, number, SUFFIX);
+	return tare_str_format("%s/%0*u" SUFFIX, folder, NAME_DIGITS, number);
 }
 
 char *tare_manifest_state_path(const char *folder, uint32_t number)
 {
-	return numbered(folder, number, STATE_SUFFIX);
+	return tare_str_format("%s/%0*u" STATE_SUFFIX, folder, NAME_DIGITS, number);
 }
 
 static uint32_t number_of(const char *name, const char *suffix)
@@ -184,7 +168,7 @@ static void take_what_is_there(struct tare_manifest *out, const char *folder, co
 
 int tare_manifest_read(struct tare_manifest *out, const char *folder, struct tare_err *err)
 {
-	TARE_FREED_HERE char *path = join(folder, TARE_STORE_MANIFEST, "");
+	TARE_FREED_HERE char *path = tare_str_format("%s/%s", folder, TARE_STORE_MANIFEST);
 	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc = TARE_E_FORMAT;
 
@@ -274,8 +258,8 @@ void tare_manifest_describe(struct tare_str *out, const struct tare_manifest *m)
 
 int tare_manifest_write(const struct tare_manifest *m, const char *folder, struct tare_err *err)
 {
-	TARE_FREED_HERE char *path = join(folder, TARE_STORE_MANIFEST, "");
-	TARE_FREED_HERE char *fresh = join(folder, TARE_STORE_MANIFEST, ".new");
+	TARE_FREED_HERE char *path = tare_str_format("%s/%s", folder, TARE_STORE_MANIFEST);
+	TARE_FREED_HERE char *fresh = tare_str_format("%s/%s.new", folder, TARE_STORE_MANIFEST);
 	TARE_FREED_BY(tare_str_free) struct tare_str text = { 0 };
 	int rc;
 

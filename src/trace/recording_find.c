@@ -61,10 +61,7 @@ static void sort_names(struct names *n)
 
 static char *join(const char *folder, const char *name, const char *suffix)
 {
-	struct tare_str path = { 0 };
-
-	tare_str_addf(&path, "%s/%s%s", folder, name, suffix);
-	return tare_str_steal(&path);
+	return tare_str_format("%s/%s%s", folder, name, suffix);
 }
 
 static bool is_folder(const char *path)
