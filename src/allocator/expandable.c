@@ -5,10 +5,7 @@
  */
 #include "allocator/block.h"
 
-static uint64_t whole(uint64_t n, uint64_t step)
-{
-	return (n + step - 1) / step * step;
-}
+#include "base/number.h"
 
 /* Whether the blocks from `id` on, up to the first that is in use, have `size` bytes together. */
 static bool has_room(const struct tare_allocator *a, uint32_t id, uint64_t size)
@@ -32,9 +29,9 @@ static uint32_t reserve(struct tare_allocator *a, unsigned pool, unsigned stream
 
 	segment.size = segment.page;
 	segment.base = a->driver.reserve(a->driver.arg, &segment.size);
-	segment.size = whole(segment.size, segment.page);
+	segment.size = tare_round_up(segment.size, segment.page);
 	if (segment.size < least)
-		segment.size = whole(least, segment.page);
+		segment.size = tare_round_up(least, segment.page);
 	id = tare_cache_segment_new(a, &segment, TARE_CACHE_UNMAPPED);
 	tare_cache_block_insert(a, id);
 	a->has_expandable = true;
@@ -65,7 +62,7 @@ static bool alloc_map(struct tare_allocator *a, uint32_t id, uint64_t size)
 	struct tare_cache_block *b = &a->blocks[id];
 	uint64_t page = a->segments[b->segment].page, address = b->address;
 
-	size = whole(size, page);
+	size = tare_round_up(size, page);
 	if (size > b->size)
 		size = b->size;
 	if (!a->driver.map(a->driver.arg, address, size))
@@ -106,7 +103,7 @@ void tare_alloc_unmap(struct tare_allocator *a, uint32_t id)
 	struct tare_cache_block *b = &a->blocks[id];
 	const struct tare_cache_segment *segment = &a->segments[b->segment];
 	uint64_t page = segment->page;
-	uint64_t begin = segment->base + whole(b->address - segment->base, page);
+	uint64_t begin = segment->base + tare_round_up(b->address - segment->base, page);
 	uint64_t end = b->address + b->size - (b->address + b->size - segment->base) % page;
 
 	if (begin >= end)

@@ -2,10 +2,7 @@
 /* How many bytes a request takes. */
 #include "allocator/settings.h"
 
-static uint64_t up(uint64_t n, uint64_t step)
-{
-	return (n + step - 1) / step * step;
-}
+#include "base/number.h"
 
 static unsigned log2_of(uint64_t n)
 {
@@ -20,7 +17,7 @@ static uint64_t by_divisions(uint64_t n, uint32_t divisions)
 	if (floor == n)
 		return n;
 	step = floor >> log2_of(divisions);
-	return step ? up(n, step) : 2 * floor;
+	return step ? tare_round_up(n, step) : 2 * floor;
 }
 
 static uint32_t divisions_of(const struct tare_alloc_settings *settings, uint64_t n)
@@ -53,5 +50,5 @@ uint64_t tare_alloc_segment_size(const struct tare_alloc_settings *settings, uin
 		return TARE_ALLOC_SMALL_SEGMENT;
 	if (size < TARE_ALLOC_LARGE_MIN)
 		return settings->large_segment;
-	return up(size, TARE_ALLOC_LARGE_ROUND);
+	return tare_round_up(size, TARE_ALLOC_LARGE_ROUND);
 }

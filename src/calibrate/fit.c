@@ -2,17 +2,9 @@
 /* Lays steps and straight lines through readings. */
 #include "calibrate/fit.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
-
-static int64_t max(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t min(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 int64_t tare_fit_roundest(int64_t low, int64_t high)
 {
@@ -37,9 +29,9 @@ static void free_range(const struct tare_fit_law *law, const struct tare_fit_poi
 	for (size_t i = 0; i < count; i++) {
 		int64_t bytes = points[i].n * slope / law->divisor;
 
-		*low = max(*low, bytes - points[i].high);
+		*low = tare_most(*low, bytes - points[i].high);
 		if (points[i].low > 0)
-			*high = min(*high, bytes - points[i].low + law->step - 1);
+			*high = tare_least(*high, bytes - points[i].low + law->step - 1);
 	}
 }
 
@@ -76,8 +68,8 @@ static void widen(const struct tare_fit_law *law, const struct tare_fit_point *p
 		if (miss_of(law, points, count, slope) > miss)
 			continue;
 		free_range(law, points, count, slope, &low, &high);
-		out->free_low = min(out->free_low, max(low - miss, 0));
-		out->free_high = max(out->free_high, high + miss);
+		out->free_low = tare_least(out->free_low, tare_most(low - miss, 0));
+		out->free_high = tare_most(out->free_high, high + miss);
 	}
 }
 
@@ -88,13 +80,13 @@ void tare_fit_steps(const struct tare_fit_law *law, const struct tare_fit_point 
 
 	*out = (struct tare_fit){ .miss = INT64_MAX };
 	for (slope = law->slope_least; slope <= law->slope_most; slope++)
-		out->miss = min(out->miss, miss_of(law, points, count, slope));
+		out->miss = tare_least(out->miss, miss_of(law, points, count, slope));
 	slope_range(law, points, count, out->miss, &first, &last);
 	out->slope = (first + last) / 2;
 	free_range(law, points, count, out->slope, &low, &high);
-	out->free = low <= high ? tare_fit_roundest(low, high) : max((low + high) / 2, 0);
+	out->free = low <= high ? tare_fit_roundest(low, high) : tare_most((low + high) / 2, 0);
 	/* No rule is exact: then one is as good as another that is right to a step. */
-	allowed = out->miss ? max(out->miss, law->step) : 0;
+	allowed = out->miss ? tare_most(out->miss, law->step) : 0;
 	slope_range(law, points, count, allowed, &out->slope_low, &out->slope_high);
 	widen(law, points, count, allowed, out);
 }

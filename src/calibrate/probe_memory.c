@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations, managed memory, pools, streams. */
 #include "calibrate/fit.h"
+#include "base/number.h"
 #include "calibrate/probe.h"
 
 #define MIB UINT64_C(1048576)
-
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* ---- pages ---- */
 static bool weigh_pages(struct tare_bench *bench)
@@ -31,7 +21,7 @@ static bool weigh_pages(struct tare_bench *bench)
 	/* A byte more than a page takes two of them; half a page more, two as well. */
 	if (!TARE_WEIGH(bench, &more, cuMemAlloc_v2, &at, (size_t)one + (size_t)one / 2))
 		return false;
-	one = (int64_t)gcd((uint64_t)one, (uint64_t)more);
+	one = (int64_t)tare_common_divisor((uint64_t)one, (uint64_t)more);
 	tare_bench_put(bench, TARE_PROFILE_page, (uint64_t)one, "cuMemAlloc of 1 byte, and of a page and a half");
 	return true;
 }
@@ -46,7 +36,8 @@ static bool ask_units(struct tare_bench *bench)
 	    !TARE_DO(bench, cuMemAlloc_v2, &c, 1))
 		return false;
 	if (b > a && c > b)
-		tare_bench_put(bench, TARE_PROFILE_suballoc_align, gcd(b - a, c - b), "how far apart three bytes lie");
+		tare_bench_put(bench, TARE_PROFILE_suballoc_align, tare_common_divisor(b - a, c - b),
+		               "how far apart three bytes lie");
 	else
 		tare_bench_lack(bench, TARE_PROFILE_suballoc_align, "small allocations do not lie side by side");
 	if (!TARE_DO(bench, cuMemAllocPitch_v2, &d, &pitch, 1, 4, 4))
@@ -133,7 +124,7 @@ void tare_probe_pools(struct tare_bench *bench)
 		if (first <= 0)
 			tare_bench_lack(bench, TARE_PROFILE_pool_step, "a byte of a pool took nothing of the device");
 		else if (TARE_WEIGH(bench, &second, cuMemAllocAsync, &b, (size_t)first + 1, NULL))
-			tare_bench_put(bench, TARE_PROFILE_pool_step, gcd((uint64_t)first, (uint64_t)second),
+			tare_bench_put(bench, TARE_PROFILE_pool_step, tare_common_divisor((uint64_t)first, (uint64_t)second),
 			               "cuMemAllocAsync of 1 byte, and of a byte more than that took");
 	}
 	if (a)
@@ -183,7 +174,7 @@ void tare_probe_streams(struct tare_bench *bench)
 		if (!TARE_WEIGH(bench, &grew[i], cuStreamCreate, &stream, 1))
 			break;
 		if (grew[i] > 0)
-			step = gcd(step, (uint64_t)grew[i]);
+			step = tare_common_divisor(step, (uint64_t)grew[i]);
 	}
 	tare_bench_end_context(bench, context);
 	if (i < STREAMS)

@@ -5,6 +5,7 @@
  */
 #include "cmd/dump_print.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -14,11 +15,6 @@
 static void add_hex(struct tare_str *out, uint64_t value)
 {
 	tare_str_addf(out, "0x%" PRIx64, value);
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
 }
 
 static bool is_data(const struct tare_dump *d)
@@ -358,14 +354,14 @@ static const struct tare_column count_columns[] = {
 
 static void counts_text(struct tare_str *out, const struct tare_log_counts *counts)
 {
-	tare_str_addf(out, "# %" PRIu64 " record%s", counts->records, plural(counts->records));
+	tare_str_addf(out, "# %" PRIu64 " record%s", counts->records, tare_plural(counts->records));
 	if (counts->unknown > 0)
 		tare_str_addf(out, ", %" PRIu64 " of unknown kind", counts->unknown);
 	if (counts->repaired > 0)
 		tare_str_addf(out, ", %" PRIu64 " with a damaged length", counts->repaired);
 	if (counts->gaps > 0)
 		tare_str_addf(out, ", %" PRIu64 " place%s (%" PRIu64 " bytes) without a record", counts->gaps,
-		              plural(counts->gaps), counts->gap_bytes);
+		              tare_plural(counts->gaps), counts->gap_bytes);
 	if (counts->lost > 0)
 		tare_str_addf(out, ", %" PRIu64 " lost", counts->lost);
 	tare_str_add_char(out, '\n');

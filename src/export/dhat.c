@@ -4,6 +4,7 @@
  * stack: what it had at the moment that was asked for (DHAT's t-gmax), at the end, and in all.
  */
 #include "base/json.h"
+#include "base/number.h"
 #include "base/xalloc.h"
 #include "export/export.h"
 
@@ -27,15 +28,10 @@ static void add_frame(struct tare_json *j, const struct tare_export_frame *f)
 	tare_str_free(&text);
 }
 
-static int64_t largest(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* No size is below 0: what is explained beyond what is in use has no place here. */
 static void add_pair(struct tare_json *j, const char *bytes, const char *blocks, int64_t size, uint64_t count)
 {
-	tare_json_i64(j, bytes, largest(size, 0));
+	tare_json_i64(j, bytes, tare_most(size, 0));
 	tare_json_u64(j, blocks, count);
 }
 
@@ -47,7 +43,7 @@ static void add_point(struct tare_json *j, const struct point *p)
 	const struct tare_export_sample *most = at->bytes > end->bytes ? at : end;
 
 	tare_json_open(j, NULL, '{');
-	add_pair(j, "tb", "tbk", largest(at->ever_bytes, end->ever_bytes), at->ever > end->ever ? at->ever : end->ever);
+	add_pair(j, "tb", "tbk", tare_most(at->ever_bytes, end->ever_bytes), at->ever > end->ever ? at->ever : end->ever);
 	tare_json_u64(j, "tl", 0);
 	add_pair(j, "mb", "mbk", most->bytes, most->count);
 	add_pair(j, "gb", "gbk", at->bytes, at->count);
@@ -96,12 +92,12 @@ static size_t pair_up(struct point *out, const struct tare_export *x)
 
 static void add_head(struct tare_json *j, struct tare_export *x)
 {
-	int64_t end_us = largest(x->end_ledger->t_ns, 0) / 1000, at_us = end_us;
+	int64_t end_us = tare_most(x->end_ledger->t_ns, 0) / 1000, at_us = end_us;
 
 	if (x->ledger->t_ns >= 0)
 		at_us = x->ledger->t_ns / 1000;
 	else if (x->ledger->device_nr)
-		at_us = largest(x->ledger->devices[0].t_ns, 0) / 1000;
+		at_us = tare_most(x->ledger->devices[0].t_ns, 0) / 1000;
 	tare_json_u64(j, "dhatFileVersion", 2);
 	tare_json_str(j, "mode", "heap");
 	tare_json_str(j, "verb", "Allocated");
@@ -112,7 +108,7 @@ static void add_head(struct tare_json *j, struct tare_export *x)
 	tare_json_u64(j, "tuth", 0);
 	tare_json_str(j, "cmd", x->title);
 	tare_json_i64(j, "pid", x->ledger->host_nr ? x->ledger->hosts[0].pid : 0);
-	tare_json_i64(j, "te", largest(end_us, at_us));
+	tare_json_i64(j, "te", tare_most(end_us, at_us));
 	tare_json_i64(j, "tg", at_us);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "import/snapshot_records.h"
 
+#include "base/number.h"
 #include "base/xalloc.h"
 #include "import/torch_library.h"
 
@@ -21,17 +22,6 @@ enum { OUT_OF_MEMORY = 2 /* CUresult */ };
 static uint32_t thread_of(const struct tare_snapshot_gpu *g, bool is_backward)
 {
 	return 2 * (uint32_t)g->device + 1 + is_backward;
-}
-
-static uint64_t common(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 /* What is mapped or unmapped by an event; size 0: nothing. */
@@ -64,7 +54,7 @@ static void find_granules(struct tare_snapshot_gpu *g)
 		struct tare_trace_segment s = mapped_by(g->world->trace, d, &d->events[i]);
 
 		if (s.size && !s.is_small)
-			large = common(common(large, s.size), s.address);
+			large = tare_common_divisor(tare_common_divisor(large, s.size), s.address);
 		pieces += s.size / (s.is_small ? SMALL_GRANULE : LARGE_GRANULE);
 	}
 	for (size_t i = 0; i < d->segment_count; i++)

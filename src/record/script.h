@@ -6,6 +6,8 @@
 #ifndef TARE_RECORD_SCRIPT_H
 #define TARE_RECORD_SCRIPT_H
 
+#include "record/path.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,15 +25,6 @@ static inline const char *tare_script_end(const char *arg)
 static inline const char *tare_script_next(const char *arg)
 {
 	return *arg ? tare_script_end(arg) + 1 : arg;
-}
-
-static inline bool tare_script_begins(const char *text, const char *with)
-{
-	while (*with && *text == *with) {
-		text++;
-		with++;
-	}
-	return !*with;
 }
 
 static inline const char *tare_script_base(const char *path, const char *end)
@@ -52,7 +45,7 @@ static inline const char *tare_script_argument(const char *args)
 	const char *arg, *letter;
 
 	for (arg = tare_script_next(args); *arg == '-' && arg[1]; arg = tare_script_next(arg)) {
-		if (tare_script_begins(arg, "--check-hash-based-pycs"))
+		if (tare_path_begins(arg, "--check-hash-based-pycs"))
 			arg = tare_script_next(arg);
 		for (letter = arg + 1; arg[1] != '-' && *letter; letter++) {
 			if (*letter == 'c')
@@ -72,7 +65,7 @@ static inline const char *tare_script_argument(const char *args)
 /* Is a program of this name an interpreter of Python? */
 static inline bool tare_script_is_python(const char *program)
 {
-	return tare_script_begins(program, "python") || tare_script_begins(program, "pypy");
+	return tare_path_begins(program, "python") || tare_path_begins(program, "pypy");
 }
 
 /* The name of what the arguments of an interpreter run; of a package that is run its folder's name. "": none. */
@@ -82,7 +75,7 @@ static inline void tare_script_name(char *out, size_t size, const char *args)
 	const char *base = tare_script_base(path, end);
 	size_t n = 0;
 
-	if (base - path > 1 && tare_script_begins(base, "__main__.py")) {
+	if (base - path > 1 && tare_path_begins(base, "__main__.py")) {
 		end = base - 1;
 		base = tare_script_base(path, end);
 	}

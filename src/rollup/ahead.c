@@ -6,6 +6,7 @@
 #include "rollup/ahead.h"
 
 #include "base/disk.h"
+#include "base/number.h"
 #include "ledger/recording.h"
 #include "rollup/moment.h"
 #include "store/manifest.h"
@@ -42,11 +43,6 @@ static struct reach reach_of(const struct tare_manifest *m, const char *folder, 
 	return reach;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* A second before what is there ends, so that few calls last longer; 0: no moment is later than that of the state. */
 static int64_t moment_of(const struct tare_recording *recording, const struct tare_settled *settled,
                          const struct reach *reach)
@@ -54,11 +50,11 @@ static int64_t moment_of(const struct tare_recording *recording, const struct ta
 	size_t nr = tare_recording_state_nr(recording);
 	int64_t known = nr ? tare_recording_state(recording, nr - 1).until_ns : 0;
 	int64_t until =
-		least(tare_recording_last_ns(recording) - TARE_ROLLUP_MARGIN_NS, tare_recording_settled_ns(recording));
+		tare_least(tare_recording_last_ns(recording) - TARE_ROLLUP_MARGIN_NS, tare_recording_settled_ns(recording));
 
-	until = least(until, tare_rollup_told_until(recording, settled, true));
+	until = tare_least(until, tare_rollup_told_until(recording, settled, true));
 	if (!reach->is_last)
-		until = least(until, tare_recording_segments_begin_ns(recording, reach->number) - 1);
+		until = tare_least(until, tare_recording_segments_begin_ns(recording, reach->number) - 1);
 	return until > known ? until : 0;
 }
 

@@ -2,14 +2,10 @@
 /* Chooses the moment up to which the logs of a running recording are settled, so that a state may speak of it. */
 #include "rollup/moment.h"
 
+#include "base/number.h"
 #include "record/format.h"
 
 #include <unistd.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* Segments have less of the log than is settled: what comes next may be as old as this. Without a ring it has what its files have. */
 static bool has_more(const struct tare_settled *settled, const struct tare_process *p)
@@ -31,9 +27,9 @@ int64_t tare_rollup_told_until(const struct tare_recording *recording, const str
 		uint64_t oldest = tare_settled_oldest(settled, p->log);
 
 		if (oldest < UINT64_MAX >> 1)
-			until = least(until, tare_recording_time_ns(recording, p, oldest) - 1);
+			until = tare_least(until, tare_recording_time_ns(recording, p, oldest) - 1);
 		if (is_cut_short && has_more(settled, p))
-			until = least(until, p->last_ns - TARE_ROLLUP_MARGIN_NS);
+			until = tare_least(until, p->last_ns - TARE_ROLLUP_MARGIN_NS);
 	}
 	return until;
 }

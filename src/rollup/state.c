@@ -3,6 +3,7 @@
 #include "rollup/rollup.h"
 
 #include "base/disk.h"
+#include "base/number.h"
 #include "base/xalloc.h"
 #include "ledger/recording.h"
 #include "rollup/moment.h"
@@ -131,11 +132,6 @@ static int open_recording(struct maker *c)
 	return c->recording ? 0 : tare_recording_open_scope(&c->recording, c->folder, &reach, c->err);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * For which moment a state may speak that knows segments up to `number`; 0: a later one is there already, or none can be. It is a
  * second before the last record, so that few calls last longer, and as near to the begin of later segments as most calls allow.
@@ -147,12 +143,13 @@ static int64_t moment_of(const struct maker *c, uint32_t number)
 	int64_t newest = m->state_nr ? m->states[m->state_nr - 1].until_ns : 0;
 	int64_t last = tare_recording_last_ns(c->recording), until;
 
-	until = least(last - (c->share ? TARE_ROLLUP_MARGIN_NS : SHORT_MARGIN_NS), tare_recording_settled_ns(c->recording));
-	until = least(until, tare_rollup_told_until(c->recording, c->settled, c->out->compacted.is_cut_short));
+	until = tare_least(last - (c->share ? TARE_ROLLUP_MARGIN_NS : SHORT_MARGIN_NS),
+	                   tare_recording_settled_ns(c->recording));
+	until = tare_least(until, tare_rollup_told_until(c->recording, c->settled, c->out->compacted.is_cut_short));
 	if (is_newest && c->o->is_final)
 		until = last;
 	else if (!is_newest)
-		until = least(until, tare_recording_segments_begin_ns(c->recording, number) - SHORT_MARGIN_NS);
+		until = tare_least(until, tare_recording_segments_begin_ns(c->recording, number) - SHORT_MARGIN_NS);
 	return until > newest ? until : 0;
 }
 

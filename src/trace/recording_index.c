@@ -6,6 +6,7 @@
 #include "trace/recording_private.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "record/bound.h"
 #include "trace/gap.h"
 #include "trace/log.h"
@@ -337,11 +338,6 @@ struct tare_rline_stack *tare_recording_find_line_stack(const struct tare_rproce
 	return (struct tare_rline_stack *)(uintptr_t)*tare_map_get(&p->line_stacks, id);
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static void note_damage(const struct pass *pass)
 {
 	const struct tare_log_info *info = tare_log_info(pass->log);
@@ -364,23 +360,23 @@ static void note_damage(const struct pass *pass)
 		                        "%s: %" PRIu64 " place%s (%" PRIu64 " bytes) without a whole "
 		                        "record: unfinished when a thread was killed, or damaged; "
 		                        "tare dump shows where",
-		                        path, gaps, plural(gaps), counts->gap_bytes - pass->fresh_bytes);
+		                        path, gaps, tare_plural(gaps), counts->gap_bytes - pass->fresh_bytes);
 	if (counts->repaired > 0)
 		tare_recording_add_note(pass->r, "%s: %" PRIu64 " damaged record%s cut where the next one begins", path,
-		                        counts->repaired, plural(counts->repaired));
+		                        counts->repaired, tare_plural(counts->repaired));
 	if (counts->unknown > 0)
 		tare_recording_add_note(pass->r,
 		                        "%s: %" PRIu64 " record%s of a kind that Tare %s does not know; "
 		                        "open it with Tare %s, which wrote it",
-		                        path, counts->unknown, plural(counts->unknown), TARE_VERSION, info->header.tool);
+		                        path, counts->unknown, tare_plural(counts->unknown), TARE_VERSION, info->header.tool);
 	if (info->damaged_blocks > 0)
 		tare_recording_add_note(pass->r,
 		                        "%s: %" PRIu64 " record%s lost with %" PRIu64
 		                        " damaged block%s of the segments beside it",
-		                        path, info->damaged_records, plural(info->damaged_records), info->damaged_blocks,
-		                        plural(info->damaged_blocks));
+		                        path, info->damaged_records, tare_plural(info->damaged_records), info->damaged_blocks,
+		                        tare_plural(info->damaged_blocks));
 	if (lost > 0)
-		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s", path, lost, plural(lost),
+		tare_recording_add_note(pass->r, "%s: %" PRIu64 " record%s given up because %s", path, lost, tare_plural(lost),
 		                        tare_lost_meaning(pass->owner->lost_reason));
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
+#include "base/sat.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "view/columns.h"
@@ -143,11 +144,6 @@ static void advise_device(struct tare_emit *e, const struct tare_ledger *const *
 
 /* ---- what is wrong ---- */
 
-static int64_t magnitude(int64_t v)
-{
-	return v < 0 ? -v : v;
-}
-
 static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *const *ledgers, int ledger_nr,
                              const struct tare_device_ledger *device)
 {
@@ -159,12 +155,12 @@ static void warn_unexplained(struct tare_emit *e, const struct tare_ledger *cons
 	for (int i = 0; i < ledger_nr; i++) {
 		const struct tare_device_ledger *d = tare_columns_device(ledgers[i], device);
 
-		if (!d || magnitude(d->unexplained) <= magnitude(bytes))
+		if (!d || tare_sat_abs(d->unexplained) <= tare_sat_abs(bytes))
 			continue;
 		bytes = d->unexplained;
 		worst = ledgers[i];
 	}
-	if (magnitude(bytes) <= large_unexplained)
+	if (tare_sat_abs(bytes) <= large_unexplained)
 		return;
 	if (worst->device_nr > 1)
 		tare_str_addf(&s, "GPU %d: ", device->index);

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
+#include "base/sat.h"
 #include "base/units.h"
 #include "base/xalloc.h"
 
@@ -28,11 +29,6 @@ struct children {
 	size_t count, cap;
 };
 
-static int64_t magnitude(int64_t v)
-{
-	return v < 0 ? -v : v;
-}
-
 static int64_t largest(const struct builder *b, int line)
 {
 	int64_t max = 0;
@@ -40,10 +36,10 @@ static int64_t largest(const struct builder *b, int line)
 	for (int i = 0; i < b->columns->column_nr; i++) {
 		const struct tare_row *cell = b->columns->lines[line].cells[i];
 
-		if (cell && magnitude(cell->bytes) > max)
-			max = magnitude(cell->bytes);
-		if (cell && cell->contended && magnitude(cell->high) > max)
-			max = magnitude(cell->high);
+		if (cell && tare_sat_abs(cell->bytes) > max)
+			max = tare_sat_abs(cell->bytes);
+		if (cell && cell->contended && tare_sat_abs(cell->high) > max)
+			max = tare_sat_abs(cell->high);
 	}
 	return max;
 }

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/demangle.h"
+#include "base/number.h"
 #include "base/str.h"
 #include "ledger/advice/facts_state.h"
 
@@ -153,21 +154,11 @@ static int64_t held(const struct tare_advise *a, const struct tare_context *c, i
 	return bytes;
 }
 
-static int64_t least(int64_t x, int64_t y)
-{
-	return x < y ? x : y;
-}
-
-static int64_t most(int64_t x, int64_t y)
-{
-	return x > y ? x : y;
-}
-
 static void find_stack(struct tare_advise *a, const struct tare_context *c)
 {
 	const struct tare_facts *facts = c->facts;
 	const struct stack_use *top = NULL;
-	int64_t next = most(PLAIN_STACK_BYTES, facts->stack_limit.asked), saved;
+	int64_t next = tare_most(PLAIN_STACK_BYTES, facts->stack_limit.asked), saved;
 	TARE_FREED_BY(tare_str_free) struct tare_str name = { 0 };
 
 	for (size_t i = 0; i < facts->stack_nr; i++)
@@ -177,11 +168,11 @@ static void find_stack(struct tare_advise *a, const struct tare_context *c)
 		return;
 	for (size_t i = 0; i < facts->stack_nr; i++)
 		if (strcmp(facts->stacks[i].kernel, top->kernel) != 0)
-			next = most(next, facts->stacks[i].local);
+			next = tare_most(next, facts->stacks[i].local);
 	saved = tare_fold_local_need(a->f, c, top->local) - tare_fold_local_need(a->f, c, next);
 	tare_demangle_add(&name, top->kernel);
 	tare_fold_find(a, TARE_ADVICE_STACK,
-	               &(struct tare_finding){ .bytes = least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
+	               &(struct tare_finding){ .bytes = tare_least(saved, held(a, c, TARE_ACCOUNT_LOCAL)),
 	                                       .name = tare_str_text(&name),
 	                                       .each = top->local,
 	                                       .next = next },
@@ -196,11 +187,12 @@ static void find_limits(struct tare_advise *a, const struct tare_context *c)
 	if (stack->bytes && stack->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_STACK_LIMIT,
 		               &(struct tare_finding){
-						   .bytes = least(stack->bytes, of_stack), .name = "", .each = stack->asked },
+						   .bytes = tare_least(stack->bytes, of_stack), .name = "", .each = stack->asked },
 		               c->process);
 	if (heap->bytes && heap->at <= a->t)
 		tare_fold_find(a, TARE_ADVICE_HEAP_LIMIT,
-		               &(struct tare_finding){ .bytes = least(heap->bytes, of_heap), .name = "", .each = heap->asked },
+		               &(struct tare_finding){
+						   .bytes = tare_least(heap->bytes, of_heap), .name = "", .each = heap->asked },
 		               c->process);
 }
 
@@ -216,7 +208,7 @@ static void find_streams(struct tare_advise *a, const struct tare_context *c)
 		if (use->at <= a->t)
 			tare_fold_find(a, is_pool ? TARE_ADVICE_TORCH_STREAMS : TARE_ADVICE_STREAMS,
 			               &(struct tare_finding){
-							   .bytes = least(use->bytes, there), .name = owner, .count = use->count },
+							   .bytes = tare_least(use->bytes, there), .name = owner, .count = use->count },
 			               c->process);
 	}
 }
@@ -233,7 +225,7 @@ static void find_modules(struct tare_advise *a, const struct tare_context *c)
 		unused.bytes += use->bytes;
 		unused.count++;
 	}
-	unused.bytes = least(unused.bytes, held(a, c, TARE_ACCOUNT_CODE));
+	unused.bytes = tare_least(unused.bytes, held(a, c, TARE_ACCOUNT_CODE));
 	tare_fold_find(a, TARE_ADVICE_MODULES, &unused, c->process);
 }
 

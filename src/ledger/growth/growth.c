@@ -8,6 +8,7 @@
 #include "ledger/growth/growth.h"
 
 #include "base/array.h"
+#include "base/number.h"
 #include "record/bytes.h"
 
 enum {
@@ -104,18 +105,13 @@ static int64_t half_kept(const struct tare_growth_part *p, enum tare_growth_of o
 	return c ? c->least[column - 1] : 0;
 }
 
-static int64_t less(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The column under way is the second half of a wider one. */
 static void widen_bucket(const struct tare_growth_part *p, struct tare_bucket *b, int id)
 {
 	int column = p->clocks[b->device + 1].column;
 
 	if (column % 2)
-		b->least = less(b->least, half_kept(p, TARE_GROWTH_BUCKET, id, column));
+		b->least = tare_least(b->least, half_kept(p, TARE_GROWTH_BUCKET, id, column));
 }
 
 static void widen_site(const struct tare_growth_part *p, struct tare_site *s, int id)
@@ -123,14 +119,14 @@ static void widen_site(const struct tare_growth_part *p, struct tare_site *s, in
 	int column = p->clocks[0].column;
 
 	if (column % 2)
-		s->least = less(s->least, half_kept(p, TARE_GROWTH_SITE, id, column));
+		s->least = tare_least(s->least, half_kept(p, TARE_GROWTH_SITE, id, column));
 }
 
 static int64_t both(int64_t a, int64_t b)
 {
 	if (a < 0 || b < 0)
 		return a < 0 ? b : a;
-	return less(a, b);
+	return tare_least(a, b);
 }
 
 static void widen_course(struct tare_growth_course *c)

@@ -2,17 +2,13 @@
 /* What a reader of the ledger must know before trusting it, in sentences. */
 #include "ledger/rows/rows.h"
 
+#include "base/number.h"
 #include "base/units.h"
 
 #include <string.h>
 
 /* So many bytes of unexplained changes between calls hint that calls were not seen. */
 #define BETWEEN_BYTES (16 * TARE_MIB)
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
 
 /*
  * Notes a recorded process that NVML lists but that made no recorded context: it reached the driver past the
@@ -70,7 +66,7 @@ static void note_device(struct tare_fold *f, const struct tare_device_fold *d)
 		tare_fold_note(f,
 		               "GPU %d: calls of unknown size overlapped, so %llu row%s lie%s between "
 		               "two bounds; record with fewer threads for sharper ones",
-		               gpu, (unsigned long long)contended, plural(contended), contended == 1 ? "s" : "");
+		               gpu, (unsigned long long)contended, tare_plural(contended), contended == 1 ? "s" : "");
 	if (d->unexplained_between > BETWEEN_BYTES)
 		tare_fold_note(f,
 		               "GPU %d: %s changed between recorded calls; a library may have reached "
@@ -94,18 +90,18 @@ static void fold_notes_of_calls(struct tare_fold *f)
 		tare_fold_note(f,
 		               "%llu call%s could not be weighed within the time allowed; what they "
 		               "changed is in unexplained",
-		               (unsigned long long)f->unweighed, plural(f->unweighed));
+		               (unsigned long long)f->unweighed, tare_plural(f->unweighed));
 	if (f->unknown_frees)
 		tare_fold_note(f,
 		               f->pause_nr ? "%llu free%s of memory allocated before recording began or "
 		                             "while it was paused"
 		                           : "%llu free%s of memory allocated before recording began",
-		               (unsigned long long)f->unknown_frees, plural(f->unknown_frees));
+		               (unsigned long long)f->unknown_frees, tare_plural(f->unknown_frees));
 	if (f->missed_frees)
 		tare_fold_note(f,
 		               "%llu allocation%s came back at an address still in use: as many frees "
 		               "were not seen",
-		               (unsigned long long)f->missed_frees, plural(f->missed_frees));
+		               (unsigned long long)f->missed_frees, tare_plural(f->missed_frees));
 	tare_phases_note_strays(&f->parts->phases, f);
 }
 
@@ -117,7 +113,7 @@ static void note_streams(struct tare_fold *f)
 		               "the first block in the same segment: an allocation that names its stream; by stream their "
 		               "segments count as the first block's",
 		               (unsigned long long)f->parts->tensors.other_stream_blocks,
-		               plural(f->parts->tensors.other_stream_blocks));
+		               tare_plural(f->parts->tensors.other_stream_blocks));
 }
 
 void tare_fold_notes(struct tare_fold *f)
