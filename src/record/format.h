@@ -111,12 +111,10 @@ struct tare_record {
 	X(2, CNTVCT, "cntvct", "arm64 virtual counter")                                                                    \
 	X(3, MONOTONIC_NS, "monotonic-ns", "CLOCK_MONOTONIC in ns")
 
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ROLE_##key = value,
-enum tare_role { TARE_ROLE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_CLOCK_##key = value,
-enum tare_clock { TARE_CLOCK_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
+#define TARE_ROLE_VALUE(value, key, word, meaning) TARE_ROLE_##key = value,
+enum tare_role { TARE_ROLE_MAP(TARE_ROLE_VALUE) };
+#define TARE_CLOCK_VALUE(value, key, word, meaning) TARE_CLOCK_##key = value,
+enum tare_clock { TARE_CLOCK_MAP(TARE_CLOCK_VALUE) };
 
 /* Offsets 0..511 of P-G.events; also kept in the ring's first page, so either file can be read alone. */
 struct tare_file_header {
@@ -430,64 +428,45 @@ enum { TARE_HEAP_ORDINAL = 1000 };
 	X(4, PRINT, "print", "a figure that the program printed (tare import)")                                            \
 	X(5, TORCH, "torch", "an annotation in a memory snapshot of PyTorch (tare import)")
 
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
-enum tare_effect { TARE_EFFECT_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_EVENT_##key = value,
-enum tare_event_flag { TARE_EVENT_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
-enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_STREAM_IDS_##key = value,
-enum tare_stream_ids { TARE_STREAM_IDS_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SCANNED_##key = value,
-enum tare_scanned_role { TARE_SCANNED_MAP(TARE_ENUM_VALUE) };
-enum tare_scanned_flag { TARE_SCANNED_FLAG_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SCAN_##key = value,
-enum tare_scan_flag { TARE_SCAN_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
-enum tare_device_flag { TARE_DEVICE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_##key = value,
-enum tare_heap_flag { TARE_HEAP_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_OF_##key = value,
-enum tare_heap_source { TARE_HEAP_SOURCE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HEAP_GOES_##key = value,
-enum tare_heap_goes { TARE_HEAP_GOES_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
-enum tare_source { TARE_SOURCE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_LOST_##key = value,
-enum tare_lost_reason { TARE_LOST_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
-enum tare_how { TARE_HOW_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_##key = value,
-enum tare_phase_what { TARE_PHASE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_PHASE_BY_##key = value,
-enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_ACT_##key = value,
-enum tare_act { TARE_ACT_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_CALL_##key = value,
-enum tare_graph_call { TARE_GRAPH_CALL_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_FLAG_##key = value,
-enum tare_graph_flag { TARE_GRAPH_FLAG_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
-#define TARE_ENUM_VALUE(value, key, word, meaning) TARE_GRAPH_STATE_##key = value,
-enum tare_graph_state { TARE_GRAPH_STATE_MAP(TARE_ENUM_VALUE) };
-#undef TARE_ENUM_VALUE
+#define TARE_EFFECT_VALUE(value, key, word, meaning) TARE_EFFECT_##key = value,
+enum tare_effect { TARE_EFFECT_MAP(TARE_EFFECT_VALUE) };
+#define TARE_EVENT_VALUE(value, key, word, meaning) TARE_EVENT_##key = value,
+enum tare_event_flag { TARE_EVENT_MAP(TARE_EVENT_VALUE) };
+#define TARE_TENSOR_VALUE(value, key, word, meaning) TARE_TENSOR_##key = value,
+enum tare_tensor_flag { TARE_TENSOR_MAP(TARE_TENSOR_VALUE) };
+#define TARE_STREAM_IDS_VALUE(value, key, word, meaning) TARE_STREAM_IDS_##key = value,
+enum tare_stream_ids { TARE_STREAM_IDS_MAP(TARE_STREAM_IDS_VALUE) };
+#define TARE_SCANNED_VALUE(value, key, word, meaning) TARE_SCANNED_##key = value,
+enum tare_scanned_role { TARE_SCANNED_MAP(TARE_SCANNED_VALUE) };
+enum tare_scanned_flag { TARE_SCANNED_FLAG_MAP(TARE_SCANNED_VALUE) };
+#define TARE_SCAN_VALUE(value, key, word, meaning) TARE_SCAN_##key = value,
+enum tare_scan_flag { TARE_SCAN_MAP(TARE_SCAN_VALUE) };
+#define TARE_DEVICE_VALUE(value, key, word, meaning) TARE_DEVICE_##key = value,
+enum tare_device_flag { TARE_DEVICE_MAP(TARE_DEVICE_VALUE) };
+#define TARE_HEAP_VALUE(value, key, word, meaning) TARE_HEAP_##key = value,
+enum tare_heap_flag { TARE_HEAP_MAP(TARE_HEAP_VALUE) };
+#define TARE_HEAP_OF_VALUE(value, key, word, meaning) TARE_HEAP_OF_##key = value,
+enum tare_heap_source { TARE_HEAP_SOURCE_MAP(TARE_HEAP_OF_VALUE) };
+#define TARE_HEAP_GOES_VALUE(value, key, word, meaning) TARE_HEAP_GOES_##key = value,
+enum tare_heap_goes { TARE_HEAP_GOES_MAP(TARE_HEAP_GOES_VALUE) };
+#define TARE_SOURCE_VALUE(value, key, word, meaning) TARE_SOURCE_##key = value,
+enum tare_source { TARE_SOURCE_MAP(TARE_SOURCE_VALUE) };
+#define TARE_LOST_VALUE(value, key, word, meaning) TARE_LOST_##key = value,
+enum tare_lost_reason { TARE_LOST_MAP(TARE_LOST_VALUE) };
+#define TARE_HOW_VALUE(value, key, word, meaning) TARE_HOW_##key = value,
+enum tare_how { TARE_HOW_MAP(TARE_HOW_VALUE) };
+#define TARE_PHASE_VALUE(value, key, word, meaning) TARE_PHASE_##key = value,
+enum tare_phase_what { TARE_PHASE_MAP(TARE_PHASE_VALUE) };
+#define TARE_PHASE_BY_VALUE(value, key, word, meaning) TARE_PHASE_BY_##key = value,
+enum tare_phase_source { TARE_PHASE_SOURCE_MAP(TARE_PHASE_BY_VALUE) };
+#define TARE_ACT_VALUE(value, key, word, meaning) TARE_ACT_##key = value,
+enum tare_act { TARE_ACT_MAP(TARE_ACT_VALUE) };
+#define TARE_GRAPH_CALL_VALUE(value, key, word, meaning) TARE_GRAPH_CALL_##key = value,
+enum tare_graph_call { TARE_GRAPH_CALL_MAP(TARE_GRAPH_CALL_VALUE) };
+#define TARE_GRAPH_FLAG_VALUE(value, key, word, meaning) TARE_GRAPH_FLAG_##key = value,
+enum tare_graph_flag { TARE_GRAPH_FLAG_MAP(TARE_GRAPH_FLAG_VALUE) };
+#define TARE_GRAPH_STATE_VALUE(value, key, word, meaning) TARE_GRAPH_STATE_##key = value,
+enum tare_graph_state { TARE_GRAPH_STATE_MAP(TARE_GRAPH_STATE_VALUE) };
 
 /* Kinds of graph nodes: indices into the counts of a graph, in the order of node.def. */
 #define TARE_NODE(key, field, name) TARE_NODE_##key,
