@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's side of tare weigh: all processes in a table, users, the system's memory, swap, limits. */
-#include "cmd/weigh_print.h"
+#include "cmd/weigh.h"
 
 #include "base/units.h"
 #include "ledger/ledger.h" /* tare_row_path_add */
+#include "weigh/explain.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,19 +36,12 @@ static const struct tare_column line_columns[] = {
 /* Which column of a line a kind is in. */
 static int64_t *place_in(struct line *l, enum tare_weigh_kind kind)
 {
-	switch (kind) {
-	case TARE_WEIGH_LIBRARIES:
-	case TARE_WEIGH_FILES:
-	case TARE_WEIGH_KERNEL:
+	switch (tare_figure_of_kind(kind)) {
+	case TARE_FIGURE_FILES:
 		return &l->files;
-	case TARE_WEIGH_SHARED:
+	case TARE_FIGURE_SHARED:
 		return &l->shared;
-	case TARE_WEIGH_PINNED:
-	case TARE_WEIGH_MANAGED:
-	case TARE_WEIGH_DRIVER:
-	case TARE_WEIGH_NVMAP:
-	case TARE_WEIGH_DMABUF:
-	case TARE_WEIGH_APERTURES:
+	case TARE_FIGURE_GPU_MAPPED:
 		return &l->gpu;
 	default:
 		return &l->private;

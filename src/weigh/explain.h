@@ -53,6 +53,9 @@ struct tare_figures {
 	int64_t of[TARE_FIGURE_NR]; /* TARE_FIGURE_NOT_KNOWN where nobody says */
 };
 
+/* The group of kinds, as tools tell them apart, that a kind is of. Each is two figures: in full, and by share. */
+enum tare_figure tare_figure_of_kind(enum tare_weigh_kind kind);
+
 void tare_figures_clear(struct tare_figures *f);
 void tare_figures_of_process(struct tare_figures *f, const struct tare_weigh_process *p);
 void tare_figures_of_machine(struct tare_figures *f, const struct tare_weigh_machine *m, const char *root);

@@ -28,8 +28,7 @@ static void set(struct tare_figures *f, enum tare_figure figure, uint64_t bytes)
 	f->of[figure] = bytes <= INT64_MAX ? (int64_t)bytes : TARE_FIGURE_NOT_KNOWN;
 }
 
-/* The groups of kinds that tools tell apart. Each is two figures: in full, and by share. */
-static enum tare_figure group_of(enum tare_weigh_kind kind)
+enum tare_figure tare_figure_of_kind(enum tare_weigh_kind kind)
 {
 	switch (kind) {
 	case TARE_WEIGH_LIBRARIES:
@@ -56,7 +55,7 @@ void tare_figures_of_process(struct tare_figures *f, const struct tare_weigh_pro
 		f->of[i] = 0;
 	for (size_t i = 0; i < p->count; i++) {
 		const struct tare_weigh_row *r = &p->rows[i];
-		enum tare_figure group = group_of(r->kind);
+		enum tare_figure group = tare_figure_of_kind(r->kind);
 
 		if (r->kind == TARE_WEIGH_UNEXPLAINED || r->kind == TARE_WEIGH_ROUNDING) {
 			f->of[TARE_FIGURE_ROUNDING] += r->resident;
