@@ -85,13 +85,6 @@ void tare_recording_outline(struct tare_recording *r)
 	rewind_streams(r, true);
 }
 
-static const void *look_up(const struct tare_map *map, uint32_t id)
-{
-	uint64_t *slot = id ? tare_map_get(map, id) : NULL;
-
-	return slot ? (const void *)(uintptr_t)*slot : NULL;
-}
-
 /* The newest generation of that pid which had begun by then. */
 static const struct tare_process *about_pid(const struct tare_rprocess *from, uint32_t pid, int64_t at_ns)
 {
@@ -161,19 +154,19 @@ static inline __attribute__((always_inline)) void refer_to(struct referring *to,
 
 	switch (role) {
 	case TARE_FIELD_API:
-		e->api = look_up(&p->strings, (uint32_t)value);
+		e->api = tare_recording_look_up(&p->strings, (uint32_t)value);
 		break;
 	case TARE_FIELD_NAME:
-		e->name = look_up(&p->strings, (uint32_t)value);
+		e->name = tare_recording_look_up(&p->strings, (uint32_t)value);
 		break;
 	case TARE_FIELD_DOMAIN:
-		e->domain = look_up(&p->strings, (uint32_t)value);
+		e->domain = tare_recording_look_up(&p->strings, (uint32_t)value);
 		break;
 	case TARE_FIELD_STACK:
-		e->stack = look_up(&p->stacks, (uint32_t)value);
+		e->stack = tare_recording_look_up(&p->stacks, (uint32_t)value);
 		break;
 	case TARE_FIELD_PYTHON:
-		e->python = look_up(&p->line_stacks, (uint32_t)value);
+		e->python = tare_recording_look_up(&p->line_stacks, (uint32_t)value);
 		break;
 	case TARE_FIELD_ORDINAL:
 	case TARE_FIELD_DEVICE:

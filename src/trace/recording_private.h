@@ -229,6 +229,14 @@ void tare_recording_refer_to_block(const struct tare_block_run *run, size_t i, s
 void tare_recording_refer_to_phase(const struct tare_phase_run *run, size_t i, struct tare_event *e);
 void tare_recording_refer_to_heap(const struct tare_heap_run *run, size_t i, struct tare_event *e);
 
+/* What a process knows by an id, in one of its maps; NULL: nothing. */
+static inline const void *tare_recording_look_up(const struct tare_map *map, uint32_t id)
+{
+	uint64_t *slot = id ? tare_map_get(map, id) : NULL;
+
+	return slot ? (const void *)(uintptr_t)*slot : NULL;
+}
+
 /* recording_next.c: what the record of e->kind, e->rec and its times refers to is filled in. */
 void tare_recording_refer(const struct tare_recording *r, const struct tare_rprocess *p, struct tare_event *e);
 

@@ -288,16 +288,9 @@ int64_t tare_recording_settled_ns(const struct tare_recording *r)
 	return settled;
 }
 
-static const void *look_up(const struct tare_map *map, uint32_t id)
-{
-	uint64_t *slot = id ? tare_map_get(map, id) : NULL;
-
-	return slot ? (const void *)(uintptr_t)*slot : NULL;
-}
-
 const struct tare_stack *tare_recording_stack(const struct tare_process *process, uint32_t id)
 {
-	return look_up(&((const struct tare_rprocess *)process)->stacks, id);
+	return tare_recording_look_up(&((const struct tare_rprocess *)process)->stacks, id);
 }
 
 const struct tare_stack *tare_process_next_stack(const struct tare_process *process, size_t *at)
@@ -318,5 +311,5 @@ const struct tare_line_stack *tare_process_next_line_stack(const struct tare_pro
 
 const struct tare_line_stack *tare_recording_line_stack(const struct tare_process *process, uint32_t id)
 {
-	return look_up(&((const struct tare_rprocess *)process)->line_stacks, id);
+	return tare_recording_look_up(&((const struct tare_rprocess *)process)->line_stacks, id);
 }
