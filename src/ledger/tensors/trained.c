@@ -28,11 +28,10 @@ static void add(struct sizes *s, int64_t bytes)
 	s->sum += hash ^ hash >> 29;
 }
 
-/* Shards of parameters have other addresses than their gradients. */
-static bool is_sharded(const struct tare_scan_entries *scanned)
+static bool has_any(const struct tare_scan_entries *scanned, enum tare_scanned_role role)
 {
 	for (size_t i = 0; i < scanned->count; i++)
-		if (scanned->items[i].role == TARE_SCANNED_GATHERED)
+		if (scanned->items[i].role == role)
 			return true;
 	return false;
 }
@@ -43,14 +42,6 @@ static bool is_leaf(const struct tare_block_facts *facts)
 	const uint32_t leaf = TARE_SCANNED_LEAF | TARE_SCANNED_REQUIRES_GRAD;
 
 	return facts->role == TARE_SCANNED_TENSOR && (facts->role_flags & leaf) == leaf;
-}
-
-static bool has_modules(const struct tare_scan_entries *scanned)
-{
-	for (size_t i = 0; i < scanned->count; i++)
-		if (scanned->items[i].role == TARE_SCANNED_PARAMETER)
-			return true;
-	return false;
 }
 
 /* Notes the parameters that are trained; are there any? with_state: for how many an optimizer keeps something. */
@@ -178,11 +169,12 @@ static void note_kept(struct tare_blocks *blocks, const struct sets *sets)
 
 void tare_trained_note(struct tare_blocks *blocks, const struct tare_scan_entries *scanned)
 {
-	bool is_of_modules = has_modules(scanned);
+	bool is_of_modules = has_any(scanned, TARE_SCANNED_PARAMETER);
 	struct sets sets;
 	uint64_t with_state;
 
-	if (is_sharded(scanned) || !note_trained(blocks, scanned, is_of_modules, &with_state))
+	/* Shards of parameters have other addresses than their gradients. */
+	if (has_any(scanned, TARE_SCANNED_GATHERED) || !note_trained(blocks, scanned, is_of_modules, &with_state))
 		return;
 	sets = sets_of(blocks, is_of_modules, with_state);
 	if (sets.trained.count >= LEAST || sets.trained.is_mixed)
