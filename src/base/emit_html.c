@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A report as one page that needs no other file and no script, row by row. */
-#include "base/emit_html.h"
+#include "base/emit_table.h"
 
 #include "base/text.h"
 

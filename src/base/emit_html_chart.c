@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures in a page: intervals as bars of several parts, a lane each, and a series as a curve. */
-#include "base/emit_html.h"
+#include "base/emit_table.h"
 
 #include "base/text.h"
 #include "base/xalloc.h"

@@ -150,4 +150,11 @@ void tare_chart_read(struct tare_str *out, enum tare_column_kind kind, double am
 bool tare_chart_is_flat(const struct tare_chart *chart);
 void tare_chart_spark(struct tare_str *out, const struct tare_chart *chart, size_t width, const char *tail);
 
+/* emit_html_chart.c: a series as a curve, intervals as bars. Nothing where there is nothing to see. */
+void tare_html_chart(struct tare_str *out, const struct tare_chart *chart);
+
+/* What makes them look as they do, in the style of the page; its colours are --c0 … */
+enum { TARE_HTML_COLOURS = 9 };
+extern const char tare_html_chart_style[];
+
 #endif

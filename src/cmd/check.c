@@ -4,7 +4,6 @@
 #include "cmd/check_source.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/newest.h"
 #include "cmd/output.h"
 
 #include <stdio.h>

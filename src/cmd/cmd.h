@@ -2,8 +2,8 @@
 #ifndef TARE_CMD_CMD_H
 #define TARE_CMD_CMD_H
 
-#include "base/args.h"
 #include "base/arena.h"
+#include "base/args.h"
 #include "base/emit.h"
 
 /*
@@ -54,5 +54,12 @@ void tare_cmd_begin(struct tare_cmd_call *c, struct tare_emit *e);
 
 /* Prints "tare: TEXT" to stderr and returns the exit code for err->code: 2 for usage, else 125. */
 int tare_cmd_fail(const struct tare_err *err);
+
+/*
+ * newest.c: where no recording was named: adds the newest of the current folder to `rest`, with_ranks also the other ranks of its job, and
+ * says on stderr which one that is. Does nothing if there is an operand already. USAGE if there is no recording here.
+ */
+int tare_newest_add(struct tare_operands *rest, struct tare_arena *names, bool with_ranks, const char *command,
+                    struct tare_err *err);
 
 #endif

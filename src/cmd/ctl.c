@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/newest.h"
 #include "session/control.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "cmd/diff_page.h"
 #include "cmd/diff_source.h"
 #include "cmd/format.h"
-#include "cmd/newest.h"
 
 #include <stdio.h>
 

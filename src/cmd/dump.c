@@ -4,7 +4,6 @@
 #include "base/print.h"
 #include "cmd/cmd.h"
 #include "cmd/dump_print.h"
-#include "cmd/newest.h"
 #include "cmd/output.h"
 #include "trace/recording.h"
 

@@ -5,7 +5,7 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/weigh_read.h"
+#include "cmd/weigh.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "cmd/explain.h"
 
 #include "base/array.h"
-#include "cmd/weigh_read.h"
+#include "cmd/weigh.h"
 #include "witness/nvml.h"
 
 #include <stdlib.h>

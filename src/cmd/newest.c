@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the newest recording of a folder, and the other ranks of its job. */
-#include "cmd/newest.h"
+#include "cmd/cmd.h"
 
 #include "base/array.h"
 #include "base/comparator.h"

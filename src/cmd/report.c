@@ -7,7 +7,6 @@
 #include "base/xalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/newest.h"
 #include "cmd/report_check.h"
 #include "cmd/report_file.h"
 #include "cmd/report_page.h"

@@ -3,7 +3,6 @@
 #include "cmd/report.h"
 
 #include "base/file.h"
-#include "view/annotate.h"
 #include "view/line_parts.h"
 #include "view/ledger_view.h"
 

@@ -9,7 +9,7 @@
 #include "session/target.h"
 #include "sweep/run.h"
 #include "sweep/summary.h"
-#include "sweep/words.h"
+#include "sweep/sweep.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `tare weigh`: weighs processes, or the machine. */
+#include "cmd/weigh.h"
+
 #include "cmd/cmd.h"
 #include "cmd/format.h"
-#include "cmd/weigh_print.h"
-#include "cmd/weigh_read.h"
 #include "cmd/output.h"
 
 #include <stdint.h>

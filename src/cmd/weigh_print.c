@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what processes weigh, by kind of memory or by mapping. */
-#include "cmd/weigh_print.h"
+#include "cmd/weigh.h"
 
 #include "base/units.h"
 

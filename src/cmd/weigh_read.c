@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the processes that `tare weigh` was asked for, or says why it cannot. */
-#include "cmd/weigh_read.h"
+#include "cmd/weigh.h"
 
 #include "base/str.h"
 

@@ -3,7 +3,7 @@
  * Private pools of graphs. While PyTorch captures, what the thread that began it allocates comes from the pool of that capture; if it
  * is the only capture of the process, so does what other threads allocate (autograd's), as in the ledger's rule "captured memory".
  */
-#include "cmd/whatif_pools.h"
+#include "cmd/whatif_reader.h"
 
 #include "base/array.h"
 

@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a recording into the trace of an allocator that `tare whatif` replays: what whatif_recording.c and whatif_pools.c share. */
 #ifndef TARE_CMD_WHATIF_READER_H
 #define TARE_CMD_WHATIF_READER_H
 
 #include "base/owned.h"
-#include "cmd/whatif_pools.h"
 #include "replay/trace.h"
+#include "snapshot/snapshot.h"
+#include "trace/event.h"
 #include "trace/recording.h"
 
+#include <stddef.h>
+
+/* whatif_pools.c: a pool that one or several graphs of PyTorch allocate from. */
+struct tare_whatif_pool {
+	int process;
+	uint64_t object;        /* the graph that it is the own pool of; 0: none */
+	uint64_t first, second; /* as the program may name it; 0, 0: nobody told */
+};
+
+/* A capture that is under way. */
+struct tare_whatif_capture {
+	int process;
+	uint32_t tid;
+	size_t pool; /* 1 + place in pools */
+};
+
+struct tare_whatif_pools {
+	TARE_OWNED struct tare_whatif_pool *items;
+	size_t count, cap;
+	TARE_OWNED struct tare_whatif_capture *captures;
+	size_t capture_count, capture_cap;
+};
+
+TARE_FREES(tare_whatif_pools_free, tare_whatif_pools);
+/* A capture begins or ends, or a graph tells the id of its pool. */
+void tare_whatif_pools_event(struct tare_whatif_pools *p, const struct tare_event *e);
+/* The number of the pool from which a thread allocates now; 0: the default pool. */
+uint32_t tare_whatif_pools_of(const struct tare_whatif_pools *p, int process, uint32_t tid);
+
+static inline struct tare_snapshot_pool tare_whatif_pool_id(uint32_t number)
+{
+	return (struct tare_snapshot_pool){ number, 0 };
+}
+
+/* Reads a recording into the trace of an allocator that `tare whatif` replays: what whatif_recording.c and whatif_pools.c share. */
 /* What the driver gave the allocator, by address: a segment, or a piece of an expandable one. */
 struct tare_whatif_given {
 	uint64_t address, size;

@@ -11,7 +11,7 @@
 #include "store/store.h"
 #include "trace/chunk_files.h"
 #include "trace/hold.h"
-#include "trace/log_trim.h"
+#include "trace/log.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SQLite file of a sweep: opening it, and statements with their values. docs/SWEEP.md has the schema. */
 #ifndef TARE_DB_DB_H
 #define TARE_DB_DB_H
 
@@ -11,6 +10,7 @@
 struct tare_db;
 struct tare_db_rows;
 
+/* The SQLite file of a sweep: opening it, and statements with their values. docs/SWEEP.md has the schema. */
 enum tare_db_mode {
 	TARE_DB_READ,
 	TARE_DB_WRITE,
@@ -62,5 +62,13 @@ static inline const char *tare_db_name(const struct tare_db_rows *rows, int colu
 	return text ? text : "";
 }
 void tare_db_done(struct tare_db_rows *rows); /* NULL is fine */
+
+/*
+ * timed.c: what of a run's time counts, all of it or that of one phase of its program. Makes the view run_times(run, whole_ns, ns), for this connection only: `ns` is how long the run was in the
+ * phase, all its repeats together (of several processes the longest), or `whole_ns` where no phase is meant.
+ * `phase`: its name, with or without the key=value behind it, or its path; NULL: as the sweep was told.
+ * TARE_E_USAGE where runs were measured and none has such a phase.
+ */
+int tare_db_time_by(struct tare_db *db, const char *phase, struct tare_err *err);
 
 #endif

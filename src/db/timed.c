@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the time of a run that counts for rates. */
-#include "db/timed.h"
+#include "db/db.h"
 
 #include "base/str.h"
 

@@ -3,7 +3,7 @@
 #include "fit/series.h"
 
 #include "base/str.h"
-#include "db/timed.h"
+#include "db/db.h"
 
 #include <string.h>
 

@@ -12,8 +12,6 @@
 #include "recorder/hooks/hooks.h"
 #include "recorder/nvtx/nvtx.h"
 #include "recorder/python/interpreter.h"
-#include "recorder/python/line_phase.h"
-#include "recorder/python/module.h"
 #include "recorder/recorder.h"
 
 /* Two registers: is it answered, and with what. */

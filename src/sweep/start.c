@@ -6,7 +6,7 @@
 #include "base/private.h"
 #include "base/self_path.h"
 #include "sweep/machine.h"
-#include "sweep/words.h"
+#include "sweep/sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>

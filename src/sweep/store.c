@@ -7,7 +7,6 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "sweep/words.h"
 #include "record/path.h"
 
 #include <limits.h>

@@ -6,7 +6,7 @@
 #include "base/bisect.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "db/timed.h"
+#include "db/db.h"
 
 #include <math.h>
 #include <stdlib.h>

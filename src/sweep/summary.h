@@ -101,7 +101,7 @@ struct tare_summary {
 
 /*
  * `baseline`: the label of a cell ("batch=2"; parameters may be left out as long as it names one
- * only), or NULL for the first that was ok; `timed`: as in db/timed.h. TARE_E_USAGE where there is no such
+ * only), or NULL for the first that was ok; `timed`: as in db/db.h. TARE_E_USAGE where there is no such
  * cell or phase.
  */
 int tare_summary_load(struct tare_db *db, const char *baseline, const char *timed, struct tare_summary *out,

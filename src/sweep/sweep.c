@@ -4,7 +4,6 @@
 
 #include "base/array.h"
 #include "base/expr.h"
-#include "sweep/words.h"
 
 #include <math.h>
 #include <stdlib.h>

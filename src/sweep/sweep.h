@@ -66,4 +66,13 @@ extern const char tare_sweep_schema[];
  */
 int tare_sweep_work_amount(const struct tare_sweep *s, size_t work, size_t cell, double *amount, struct tare_err *err);
 
+/*
+ * words.c: {name} in a word becomes the parameter's value, {{name}} stays as {name}; other braces are left
+ * alone. A {name} that is no parameter is TARE_E_USAGE. The caller frees *out.
+ */
+int tare_words_fill(char **out, const char *word, const struct tare_grid *grid, size_t cell, struct tare_err *err);
+
+/* Does any of the words have {name} of this parameter? */
+bool tare_words_use(const char *const *words, const struct tare_grid *grid, size_t param);
+
 #endif

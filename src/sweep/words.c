@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills values of parameters into the words of a command. */
-#include "sweep/words.h"
+#include "sweep/sweep.h"
 
 #include "base/str.h"
 

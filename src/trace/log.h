@@ -7,6 +7,13 @@
 #include "record/decode.h"
 #include "trace/event.h"
 
+#include <stdint.h>
+
+struct tare_log;
+struct tare_schema;
+struct tare_store;
+struct tare_store_cursor;
+
 /*
  * One log, read by position: P-G.events, the chunks behind it and, where it still lies there, P-G.ring. What is there when
  * the log is opened is what is read, so a log that is being written can be read as well.
@@ -15,8 +22,6 @@
  * skipped cell by cell, reported as a gap, and counted. Only read(2) is used: a mapped file that is
  * cut while it is read would be a SIGBUS.
  */
-struct tare_log;
-struct tare_store;
 
 struct tare_log_info {
 	const char *path;               /* of the .events file, even where only the ring is there */
@@ -115,7 +120,6 @@ void tare_log_close(struct tare_log *log); /* NULL is fine */
 
 const struct tare_log_info *tare_log_info(const struct tare_log *log);
 /* How its records lie; NULL: as those of this version do. */
-struct tare_schema;
 const struct tare_schema *tare_log_schema(const struct tare_log *log);
 const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
 
@@ -152,10 +156,18 @@ void tare_log_read_events(struct tare_log *log);
  * A log that segments have, and whose records lie as the structs of this version, can be read by blocks: `run` becomes the
  * next of its runs (tare_store_next_run()), {0} the first. False: there is none more, or it cannot.
  */
-struct tare_store_cursor;
 bool tare_log_next_run(const struct tare_log *log, struct tare_store_cursor *run);
 
 /* The next step is the first again, from `position` on if that is more than info.begin. */
 void tare_log_rewind(struct tare_log *log, uint64_t position);
+
+/*
+ * log_trim.c: trims the log FOLDER/P-G.events: frees the room on the disk of all positions below `position`, which segments have by
+ * then. Whole chunks are removed, a hole is made in the next chunk, and P-G.events is cut behind its schema once nothing else
+ * of it is needed. Any process may trim a log while the log is written, as often as it likes, once everything below `position`
+ * was written: a drainer that is late writes the same bytes again, and the next call trims them again. Returns 0, or the first
+ * error as a negative errno after everything else was done; -EBADMSG: the header is damaged, and nothing was trimmed.
+ */
+int tare_log_trim(const char *log, uint64_t position);
 
 #endif

@@ -56,7 +56,7 @@ static int write_part(const struct tare_log_out *out, const struct tare_chunk_pa
 	return 0;
 }
 
-/* The lock, which goes with the descriptor: log_trim.h cuts nothing that only this file has. */
+/* The lock, which goes with the descriptor: log_trim.c cuts nothing that only this file has. */
 static int write_in_first(struct tare_log_out *out, const struct tare_chunk_part *part, const uint8_t *bytes)
 {
 	int rc = open_chunk(out, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trims the begin of a log: removes whole chunks, and punches a hole into the chunk that stays. */
-#include "trace/log_trim.h"
+#include "trace/log.h"
 
 #include "base/owned.h"
 #include "trace/chunk_files.h"

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints a source file with what its lines hold. */
-#include "view/annotate.h"
+#include "view/line_parts.h"
 
 #include "base/array.h"
 #include "view/device_text.h"
-#include "view/line_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include "base/units.h"
 #include "ledger/line.h"
-#include "view/most.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "base/xalloc.h"
 #include "view/device_text.h"
-#include "view/most.h"
 #include "view/timeline.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "view/columns.h"
 #include "view/device_text.h"
 #include "view/graph.h"
-#include "view/most.h"
 #include "view/pinned.h"
 #include "view/read_back.h"
 #include "view/residue.h"

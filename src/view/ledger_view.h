@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A ledger as text, JSON and CSV, and the sections of it that are files of their own. */
 #ifndef TARE_VIEW_LEDGER_VIEW_H
 #define TARE_VIEW_LEDGER_VIEW_H
 
@@ -6,7 +7,8 @@
 #include "ledger/driver_time.h"
 #include "ledger/ledger.h"
 
-/* A ledger as text, JSON and CSV, and the sections of it that are files of their own. */
+#include <stddef.h>
+
 /*
  * What stands at the end of a run: per GPU its rows with one column per ledger, then
  * the host memory of each process and what stands out. The ledgers are of one recording at different
@@ -83,5 +85,11 @@ void tare_filter_free(struct tare_ledger *out);
 
 /* `--cost time`: one table, in the format of `e`. Text shows the longest dozen and adds the rest up. */
 void tare_time_view(struct tare_emit *e, const struct tare_time_rows *rows);
+
+/* How many of `count` rows are shown where there should be no more than `most`: not "1 more", it takes a line, too. */
+static inline size_t tare_view_most(size_t count, size_t most)
+{
+	return count > most + 1 ? most : count;
+}
 
 #endif

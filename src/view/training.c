@@ -6,7 +6,6 @@
 
 #include "base/units.h"
 #include "view/device_text.h"
-#include "view/most.h"
 #include "view/tensors.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/comparator.h"
-#include "witness/nvmap.h"
+#include "witness/procfs.h"
 #include "witness/root.h"
 
 #include <dirent.h>

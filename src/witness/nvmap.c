@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what processes have of a Tegra's GPU. */
-#include "witness/nvmap.h"
+#include "witness/procfs.h"
 
 #include "witness/root.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Linux says about a process in /proc. Values it does not give are TARE_NOT_KNOWN. */
 #ifndef TARE_WITNESS_PROCFS_H
 #define TARE_WITNESS_PROCFS_H
 
@@ -9,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* What Linux says about a process in /proc. Values it does not give are TARE_NOT_KNOWN. */
 /* /proc/PID/status, in bytes. rss = anon + file + shmem where the kernel splits it (4.5 and later). */
 struct tare_procfs_memory {
 	uint64_t rss, peak_rss;
@@ -50,5 +50,15 @@ int tare_procfs_parse_memory(const char *status, struct tare_procfs_memory *out)
 int tare_procfs_parse_stat(const char *stat, struct tare_procfs_stat *out);
 int tare_procfs_parse_pids(const char *status, struct tare_procfs_pids *out);
 int tare_procfs_parse_filters(const char *status, int *count);
+
+/* nvmap.c: memory of a Tegra's GPU by process, as its driver nvmap tells root in debugfs. */
+#define TARE_NVMAP_CLIENTS "/sys/kernel/debug/nvmap/iovmm/clients"
+
+/*
+ * What a process has: a buffer that several share counts in each by its part. A process may stand there more than once.
+ * 0, -ENOENT where there is no nvmap, -EACCES where this user may not look, -EINVAL for another form.
+ */
+int tare_nvmap_process(const char *root, pid_t pid, uint64_t *bytes);
+int tare_nvmap_parse(const char *clients, pid_t pid, uint64_t *bytes);
 
 #endif

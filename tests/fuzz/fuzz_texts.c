@@ -21,7 +21,7 @@
 #include "sweep/grid.h"
 #include "trace/rank.h"
 #include "record/schema.h"
-#include "witness/nvmap.h"
+#include "witness/procfs.h"
 #include "witness/root.h"
 #include "witness/smaps.h"
 

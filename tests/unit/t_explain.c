@@ -2,7 +2,7 @@
 #include "base/str.h"
 #include "test.h"
 #include "weigh/explain.h"
-#include "witness/nvmap.h"
+#include "witness/procfs.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "trace/chunk_files.h"
 #include "trace/log_private.h"
-#include "trace/log_trim.h"
+#include "trace/log.h"
 
 #include <errno.h>
 #include <fcntl.h>

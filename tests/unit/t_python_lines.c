@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Line tables and layouts of Python, also ones that no Python makes. */
 #include "recorder/python/layout.h"
-#include "recorder/python/lines.h"
+#include "recorder/python/code.h"
 #include "test.h"
 
 #include <string.h>

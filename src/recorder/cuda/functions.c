@@ -3,7 +3,7 @@
  * Functions by handle: the name they were asked for by, and the module or library they belong to. A
  * fixed table, read without a lock.
  */
-#include "recorder/cuda/functions.h"
+#include "recorder/cuda/handles.h"
 
 #include "recorder/cuda/first.h"
 

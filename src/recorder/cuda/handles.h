@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * On which device memory lies that a call names by a handle or an address, and how a handle is told
- * from others in another process.
- */
 #ifndef TARE_RECORDER_CUDA_HANDLES_H
 #define TARE_RECORDER_CUDA_HANDLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "record/cuda_abi.h"
 #include "recorder/base/peek.h"
 #include "recorder/base/plib.h"
-#include "record/cuda_abi.h"
+
+/*
+ * On which device memory lies that a call names by a handle or an address, and how a handle is told
+ * from others in another process.
+ */
 
 void tare_handle_add(uint64_t handle, int device);
 int tare_handle_device(uint64_t handle); /* -1: not known */
@@ -50,5 +51,11 @@ static inline uint64_t tare_handle_export(CUmemAllocationHandleType type, const 
 	return type == CU_MEM_HANDLE_TYPE_FABRIC && exported ? tare_handle_identity(exported, 64)
 	                                                     : (uint64_t)(unsigned int)type;
 }
+
+/* functions.c: what a function handle is called and belongs to, for handles seen at their making. */
+enum tare_function_kind { TARE_FUNCTION_UNKNOWN, TARE_FUNCTION_FUNCTION, TARE_FUNCTION_KERNEL };
+void tare_function_add(const void *handle, enum tare_function_kind kind, uint32_t name, const void *owner);
+enum tare_function_kind tare_function_find(const void *handle, uint32_t *name, const void **owner);
+void tare_functions_unload(const void *owner); /* its handles may be reused: their next launch is a first */
 
 #endif

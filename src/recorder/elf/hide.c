@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hides functions of the recorder from the dynamic linker. */
-#include "recorder/elf/hide.h"
+#include "recorder/elf/objects.h"
 
 #include <sys/auxv.h>
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TARE_RECORDER_ELF_OBJECTS_H
+#define TARE_RECORDER_ELF_OBJECTS_H
+
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
  * Which object (program, library, vdso) holds an address. A list of the loaded objects is kept,
  * readable without a lock, and brought up to date when the dynamic linker's counters of loads and
  * unloads have moved. Entries are copies that are never freed, so an answer that is stale because
  * of a dlclose a moment ago is wrong at worst, never a crash.
  */
-#ifndef TARE_RECORDER_OBJECTS_H
-#define TARE_RECORDER_OBJECTS_H
-
-#include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 struct tare_elf_object {
 	uintptr_t base;       /* what is added to the addresses in the file */
 	uintptr_t begin, end; /* of all that is mapped; there may be holes */
@@ -86,5 +86,12 @@ void tare_objects_poll(void);
  */
 bool tare_objects_avoid_lock(void);
 void tare_objects_avoided_lock(bool before);
+
+/*
+ * hide.c: from here on the dynamic linker finds these functions in no look-up: what is loaded later gets them from where it
+ * would without us. `own` is the object that we are in; only while there is one thread. Where the entries cannot be
+ * written, they stay.
+ */
+void tare_elf_hide(const struct tare_elf_object *own, const char *const *names, int nr);
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "recorder/base/plib.h"
 #include "recorder/elf/elfsym.h"
-#include "recorder/elf/hide.h"
+#include "recorder/elf/objects.h"
 #include "recorder/heap/next.h"
 #include "recorder/recorder.h"
 

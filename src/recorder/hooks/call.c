@@ -10,7 +10,6 @@
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/first.h"
-#include "recorder/cuda/functions.h"
 #include "recorder/cuda/handles.h"
 #include "recorder/hooks/graphs.h"
 #include "recorder/hooks/pools.h"

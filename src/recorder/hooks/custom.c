@@ -11,7 +11,7 @@
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/devices.h"
 #include "recorder/cuda/first.h"
-#include "recorder/cuda/functions.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/hooks/call.h"
 #include "recorder/hooks/hooks.h"
 #include "recorder/hooks/pools.h"

@@ -9,7 +9,7 @@
 #include "recorder/cuda/first.h"
 #include "recorder/hooks/custom.h"
 #include "recorder/recorder.h"
-#include "recorder/torch/graph_pool.h"
+#include "recorder/torch/tensors.h"
 
 #define BEGIN(symbol, class, effect) tare_call_begin(&call, CU_API_##symbol, TARE_CLASS_##class, effect)
 #define NAME(field, value)           call.field = (uint64_t)(uintptr_t)(value)

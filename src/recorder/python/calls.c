@@ -2,7 +2,7 @@
 /* Learns which code objects call modules of PyTorch, and finds them in a stack. */
 #include "recorder/python/calls.h"
 
-#include "recorder/python/deaths.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/python/stack.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"

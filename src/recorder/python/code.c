@@ -2,8 +2,6 @@
 /* Reads the names and the lines of a code object. */
 #include "recorder/python/code.h"
 
-#include "recorder/python/lines.h"
-
 enum { TABLE_MAX = 1 << 26 }; /* more than any code object has */
 
 int tare_python_code_line(const struct tare_python_layout *l, const struct tare_python_code *code, int at,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a code object says of itself. */
 #ifndef TARE_RECORDER_PYTHON_CODE_H
 #define TARE_RECORDER_PYTHON_CODE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recorder/python/layout.h"
 #include "recorder/python/memory.h"
 
+/* What a code object says of itself. */
 struct tare_python_code {
 	uintptr_t name, file, table; /* PyUnicode, PyUnicode, PyBytes */
 	int first;
@@ -55,5 +56,12 @@ static inline bool tare_python_characters(const struct tare_python_layout *l, ui
 /* A string as UTF-8, cut off at `size` - 1 bytes between two characters, NUL-terminated. */
 bool tare_python_text(const struct tare_python_layout *l, uintptr_t text, char *out, size_t size,
                       enum tare_python_trust trust);
+
+/*
+ * lines.c: the line of the instruction at byte `at` of a code object whose first line is `first`, by its line
+ * table; negative where the compiler gave it none. `at` < 0, a frame that has not begun, is at `first`.
+ * Reads nothing behind `size`, whatever the table holds.
+ */
+int tare_python_line(enum tare_python_lines kind, const uint8_t *table, size_t size, int first, int at);
 
 #endif

@@ -5,7 +5,7 @@
  * function that takes code objects down is led through here, where they are counted, and while none has died
  * nothing of them is read.
  */
-#include "recorder/python/deaths.h"
+#include "recorder/python/interpreter.h"
 
 #include <linux/futex.h>
 #include <string.h>

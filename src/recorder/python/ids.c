@@ -7,7 +7,7 @@
 #include "recorder/base/scratch.h"
 #include "recorder/log/emit.h"
 #include "recorder/python/content.h"
-#include "recorder/python/deaths.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/recorder.h"
 #include "recorder/ring/ring.h"
 

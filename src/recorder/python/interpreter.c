@@ -13,7 +13,6 @@
 #include "recorder/elf/libc.h"
 #include "recorder/log/degraded.h"
 #include "recorder/python/code.h"
-#include "recorder/python/deaths.h"
 #include "recorder/python/memory.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"

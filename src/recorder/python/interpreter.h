@@ -12,6 +12,7 @@
  * The Python interpreter in this process, found by its symbols and trusted only after a check against
  * its own public functions.
  */
+
 /* What is used at every block of a tensor comes first. */
 struct tare_python {
 	struct tare_python_layout layout;
@@ -52,5 +53,35 @@ void tare_python_imports(uintptr_t caller);
  * A collection that lets another thread run Python meanwhile counts as that thread's too.
  */
 bool tare_python_is_collecting(void);
+
+/* deaths.c: counts the deaths of code objects from now on. `type`: &PyCode_Type. False: they cannot be counted. */
+bool tare_python_deaths_start(uintptr_t type);
+
+/* How many there were, after a start that worked; unknown: somebody else has taken them over. */
+#define TARE_PYTHON_DEATHS_UNKNOWN UINT64_MAX
+uint64_t tare_python_deaths(void);
+
+/*
+ * module.c: host memory that the loading of an extension module makes resident. For this the recorder owns dlopen. Which
+ * libraries dlopen finds depends on who calls it, so ours reads and then jumps on; what was read is compared when
+ * the same frame of the interpreter asks for the module's PyInit_ function, which is the next thing it does.
+ */
+
+/* The interpreter looks up a PyInit_ function; `frame`: the stack of the caller, as at its call of dlopen. */
+void tare_module_loaded(uintptr_t frame);
+
+/*
+ * line_phase.c: `tare run --phase FILE:LINE`: lines of a Python program as phases, without an edit. Where it was not
+ * asked for, no interpreter is touched.
+ *
+ * The interpreter is found by the names it exports, never linked. Its first look-up of a PyInit_
+ * function is where it surely holds its lock and is about to run on: from there one call is left with
+ * it (Py_AddPendingCall), which it makes in its main thread between two of its own instructions. That
+ * runs line_phase_code.py, a page of Python that has the interpreter tell of lines: sys.monitoring from 3.12 on,
+ * for the functions that hold the lines; sys.settrace before, unless the program traces itself.
+ */
+
+/* Somebody looks up a symbol whose name begins with PyInit_: the interpreter's lock is held. */
+void tare_line_phase_see_init(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marks lines of a Python program as phases, for `--phase FILE:LINE`. */
-#include "recorder/python/line_phase.h"
+#include "recorder/python/interpreter.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads line tables of code objects, in the forms of all versions of Python. */
-#include "recorder/python/lines.h"
+#include "recorder/python/code.h"
 
 /* Tables made by hand may add up to anything. */
 static int add(int line, int difference)

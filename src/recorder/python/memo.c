@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "recorder/python/content.h"
-#include "recorder/python/deaths.h"
+#include "recorder/python/interpreter.h"
 #include "recorder/python/walk.h"
 #include "recorder/recorder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records what the loading of an extension module makes resident. */
-#include "recorder/python/module.h"
+#include "recorder/python/interpreter.h"
 
 #include <dlfcn.h>
 

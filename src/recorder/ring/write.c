@@ -62,7 +62,7 @@ static int open_chunk(uint32_t block_epoch, uint64_t chunk)
 	return fd;
 }
 
-/* In place of a chunk that cannot be opened. The lock: log_trim.h cuts nothing that only this file has. */
+/* In place of a chunk that cannot be opened. The lock: log_trim.c cuts nothing that only this file has. */
 static int write_in_first(uint32_t block_epoch, const struct tare_chunk_part *part, const uint8_t *bytes)
 {
 	int fd = open_chunk(block_epoch, 0), rc;

@@ -8,7 +8,7 @@
  * Either may throw. No frame of ours has anything to undo: the pool is noted before the call, and
  * taken by the driver's call that begins the capture.
  */
-#include "recorder/torch/graph_pool.h"
+#include "recorder/torch/tensors.h"
 
 #include <string.h>
 

@@ -37,4 +37,12 @@ uint32_t tare_torch_stream(int device);
 /* The driver gave this thread memory: the stream of its next block is that of a segment. */
 void tare_torch_stream_matters(void);
 
+/* graph_pool.c */
+struct tare_torch_capture {
+	uint64_t graph, pool_first, pool_second;
+};
+
+/* If PyTorch is about to begin a capture on this thread: from which of its pools it will allocate. Asked once. */
+bool tare_torch_take_capture(struct tare_torch_capture *out);
+
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the driver what only the limit of --vram needs to know. */
-#include "recorder/vram/ask.h"
+#include "recorder/vram/limits.h"
 
 #include "recorder/cuda/context.h"
-#include "recorder/cuda/functions.h"
+#include "recorder/cuda/handles.h"
 #include "recorder/cuda/real.h"
 #include "recorder/recorder.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts what the driver keeps of a call that was undone. */
-#include "recorder/vram/kept.h"
+#include "recorder/vram/limits.h"
 
 #include <string.h>
 
 #include "recorder/base/fork.h"
-#include "recorder/vram/local.h"
 
 /* Room for as many objects as ever lived at once stays with the context; more of them need more. */
 static struct kept {

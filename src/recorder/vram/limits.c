@@ -3,16 +3,14 @@
  * The driver's functions that take device memory, each within the limit of its card. Where --vram is
  * given, hooks call these instead of the driver's; without it they are never reached.
  */
+#include "recorder/vram/limits.h"
+
 #include "recorder/base/peek.h"
 #include "recorder/cuda/arrays.h"
 #include "recorder/cuda/first.h"
 #include "recorder/cuda/handles.h"
 #include "recorder/cuda/real.h"
-#include "recorder/vram/ask.h"
 #include "recorder/recorder.h"
-#include "recorder/vram/kept.h"
-#include "recorder/vram/limit.h"
-#include "recorder/vram/local.h"
 
 /* What the driver takes for this many bytes at least, and at most. */
 static uint64_t pages(uint64_t bytes)
@@ -28,7 +26,7 @@ static uint64_t least(uint64_t bytes)
 
 /*
  * `out`: where the driver writes what it made; what stood there comes back if it is undone. The kinds
- * of memory that the driver keeps of an undone call: kept.h.
+ * of memory that the driver keeps of an undone call: kept.c.
  */
 #define LIMITED(symbol, params, args, where, at_least, at_most, kind, out, undo)                                       \
 	static CUresult limit_##symbol params                                                                              \

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes local memory and contexts as a smaller card would have them. */
-#include "recorder/vram/local.h"
+#include "recorder/vram/limits.h"
 
 #include <string.h>
 
 #include "recorder/base/fork.h"
 #include "recorder/cuda/context.h"
 #include "recorder/cuda/real.h"
-#include "recorder/vram/ask.h"
-#include "recorder/vram/kept.h"
 
 static struct context {
 	CUcontext handle;
