@@ -44,9 +44,13 @@ int64_t tare_fold_process_bytes(const struct tare_fold *f, const struct tare_dev
 {
 	int64_t sum = 0;
 
-	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device)
-		if (f->buckets[i].process == process && tare_bucket_is_device(&f->buckets[i]))
-			sum += f->buckets[i].now.bytes;
+	for (size_t c = 0; c < f->context_nr; c++) {
+		if (f->contexts[c].process != process || f->contexts[c].device != d->index)
+			continue;
+		for (int i = f->contexts[c].buckets; i >= 0; i = f->buckets[i].next_of_context)
+			if (tare_bucket_is_device(&f->buckets[i]))
+				sum += f->buckets[i].now.bytes;
+	}
 	return sum;
 }
 

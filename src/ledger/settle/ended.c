@@ -7,6 +7,20 @@
 
 #include <stdlib.h>
 
+/* All that one of its contexts has goes from the books. */
+static void empty_context(struct tare_fold *f, int context)
+{
+	for (int i = f->contexts[context].buckets; i >= 0; i = f->buckets[i].next_of_context) {
+		const struct tare_amount *now = &f->buckets[i].now;
+		struct tare_amount by = {
+			.bytes = -now->bytes, .low = -now->low, .high = -now->high, .count = -now->count, .ns = -now->ns
+		};
+
+		tare_fold_book(f, i, &by);
+	}
+}
+
+/* By the lists of its contexts: where thousands of processes end, the buckets of a device are those of all of them. */
 void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, int process)
 {
 	tare_fold_process_on(f, process, d->index)->is_removed = true;
@@ -21,17 +35,9 @@ void tare_fold_remove_process(struct tare_fold *f, struct tare_device_fold *d, i
 			tare_fold_object_remove(f, c->objects);
 		c->is_live = false;
 	}
-	for (int i = d->buckets; i >= 0; i = f->buckets[i].next_of_device) {
-		struct tare_bucket *b = &f->buckets[i];
-		struct tare_amount by;
-
-		if (b->process != process)
-			continue;
-		by = (struct tare_amount){
-			.bytes = -b->now.bytes, .low = -b->now.low, .high = -b->now.high, .count = -b->now.count, .ns = -b->now.ns
-		};
-		tare_fold_book(f, i, &by);
-	}
+	for (size_t i = 0; i < f->context_nr; i++)
+		if (f->contexts[i].process == process && f->contexts[i].device == d->index)
+			empty_context(f, (int)i);
 }
 
 /* ---- which of them a fall is of ---- */
