@@ -286,6 +286,11 @@ static void leave_rest(struct tare_log *log, uint64_t most)
 		}
 }
 
+static bool is_behind(enum tare_log_scope scope)
+{
+	return scope == TARE_LOG_REST || scope == TARE_LOG_SETTLED;
+}
+
 static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
 
 /* Of the files what lies behind `stored`, which may be NULL. */
@@ -312,6 +317,9 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
 		leave_rest(log, reach->most);
 	if (reach->scope == TARE_LOG_SETTLED)
 		info->beyond_from = tare_log_oldest_between(log, info->end, file_end);
+	if (is_behind(
+			reach->scope)) /* which is read to compact it: its tables, then all of it, then its events in their order */
+		tare_log_hold(log);
 	tare_log_rewind(log, 0);
 	return 0;
 }
@@ -349,11 +357,6 @@ static int open_segments(struct tare_log *log, const struct tare_store *store, c
 	if (!rc)
 		tare_log_rewind(log, 0);
 	return rc;
-}
-
-static bool is_behind(enum tare_log_scope scope)
-{
-	return scope == TARE_LOG_REST || scope == TARE_LOG_SETTLED;
 }
 
 static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,
@@ -410,6 +413,7 @@ struct tare_log *tare_log_share(struct tare_log *log)
 	other->ring = log->ring;
 	other->ring_end = log->ring_end;
 	other->schema = log->schema;
+	other->held = log->held;
 	tare_log_rewind(other, 0);
 	return other;
 }
@@ -430,10 +434,11 @@ void tare_log_close(struct tare_log *log)
 {
 	if (!log)
 		return;
-	free(log->window);
+	free(log->own_window);
 	tare_log_close(log->rest);
 	tare_store_cursor_free(&log->cursor);
 	if (!log->whole) {
+		free(log->held.bytes);
 		tare_log_file_drop(log);
 		tare_store_close(log->own_store);
 		for (size_t i = 0; i < log->lane_nr; i++)

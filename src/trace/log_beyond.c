@@ -38,7 +38,10 @@ uint64_t tare_log_oldest_between(struct tare_log *log, uint64_t begin, uint64_t 
 	log->info.file_end = log->info.end = log->ring_end = end;
 	log->cut_bytes = 0;
 	tare_log_set_range(log, begin, end);
+	log->is_glance = true;
 	found = oldest(log);
+	log->is_glance = false;
+	log->window_end = log->window_begin;
 	log->info = info;
 	log->ring_end = ring_end;
 	log->cut_bytes = cut_bytes;

@@ -5,49 +5,74 @@
  */
 #include "trace/log.h"
 
+#include "base/array.h"
 #include "base/xalloc.h"
 #include "record/encode.h"
 #include "trace/log_private.h"
 
 #include <string.h>
 
-static void reserve_window(struct tare_log *log, uint64_t size)
-{
-	if (size <= log->window_cap)
-		return;
-	log->window = tare_xrealloc(log->window, size, 1);
-	log->window_cap = size;
-}
-
-/* Fills the window from `position` on: the file, then what the ring has behind it. */
-static void fill_window(struct tare_log *log, uint64_t position)
+/* From `position` on: the file, then what the ring has behind it. */
+static void read_bytes(struct tare_log *log, uint8_t *to, uint64_t size, uint64_t position)
 {
 	const struct tare_log_info *info = &log->info;
-	uint64_t size = log->limit - position, from_file = 0;
+	uint64_t from_file = 0;
 
-	if (size > LOG_WINDOW)
-		size = LOG_WINDOW;
-	reserve_window(log, size);
 	if (position < info->file_end) {
 		from_file = info->file_end - position;
 		if (from_file > size)
 			from_file = size;
-		tare_log_read_files(log, log->window, from_file, position);
+		tare_log_read_files(log, to, from_file, position);
 	}
-	memset(log->window + from_file, 0, size - from_file);
+	memset(to + from_file, 0, size - from_file);
 	if (position + size > info->file_end) {
 		uint64_t at = position > info->file_end ? position : info->file_end;
 
-		memcpy(log->window + (at - position), log->ring + (at - info->file_end), position + size - at);
+		memcpy(to + (at - position), log->ring + (at - info->file_end), position + size - at);
 	}
+}
+
+void tare_log_hold(struct tare_log *log)
+{
+	const struct tare_log_info *info = &log->info;
+	uint64_t size = info->end - info->begin;
+
+	if (log->held.bytes || info->has_ring || !size || size > LOG_HELD_MAX)
+		return;
+	log->held.bytes = tare_xmalloc(size);
+	log->held.begin = info->begin;
+	log->held.end = info->end;
+	read_bytes(log, log->held.bytes, size, info->begin);
+}
+
+static void read_window(struct tare_log *log, uint64_t position)
+{
+	uint64_t size = log->limit - position, most = log->is_glance ? LOG_GLANCE : LOG_WINDOW;
+
+	size = size < most ? size : most;
+	log->own_window = tare_array_reserve(log->own_window, &log->window_cap, size, 1);
+	read_bytes(log, log->own_window, size, position);
+	log->window = log->own_window;
 	log->window_begin = position;
 	log->window_end = position + size;
+}
+
+/* Fills the window from `position` on. */
+static void fill_window(struct tare_log *log, uint64_t position)
+{
+	if (!log->held.bytes || position < log->held.begin || log->limit > log->held.end) {
+		read_window(log, position);
+		return;
+	}
+	log->window = log->held.bytes;
+	log->window_begin = log->held.begin;
+	log->window_end = log->held.end;
 }
 
 /* Makes sure that the longest record at `position`, and the head after it, lie in the window. */
 static void need_window(struct tare_log *log, uint64_t position)
 {
-	uint64_t end = position + LOG_RECORD_MAX + TARE_CELL;
+	uint64_t end = position + (log->is_glance ? LOG_GLANCE_RECORD_MAX : LOG_RECORD_MAX) + TARE_CELL;
 
 	if (end > log->limit)
 		end = log->limit;

@@ -10,8 +10,11 @@
 
 enum {
 	LOG_RECORD_MAX = TARE_MAX_CELLS * TARE_CELL,
-	LOG_WINDOW = 1 << 18, /* read at once; a few of the longest records */
-	LOG_LOOKS = 3,        /* at a place that may be being written */
+	LOG_WINDOW = 1 << 18,         /* read at once; a few of the longest records */
+	LOG_GLANCE = 4096,            /* the same where of a block no more than its first records are looked at, … */
+	LOG_GLANCE_RECORD_MAX = 1024, /* … of which one that is longer is passed over */
+	LOG_HELD_MAX = 32 << 20,
+	LOG_LOOKS = 3, /* at a place that may be being written */
 };
 
 /* What a lane of the ring had when the log was opened: positions from..to. */
@@ -60,10 +63,16 @@ struct tare_log {
 	uint8_t *ring;
 	uint64_t ring_end;
 
-	/* Positions window_begin .. window_end, of the file and where it ends of the ring. */
-	uint8_t *window;
-	size_t window_cap;
+	/* Positions window_begin .. window_end, of the file and where it ends of the ring, lie at `window`. */
+	const uint8_t *window;
 	uint64_t window_begin, window_end;
+	uint8_t *own_window;
+	size_t window_cap;
+	bool is_glance; /* LOG_GLANCE */
+	struct {
+		uint8_t *bytes; /* of the log whose reader shares it, too; NULL: nothing is held */
+		uint64_t begin, end;
+	} held; /* what is read several times, read from the files once */
 
 	uint64_t position;  /* of the next step */
 	uint64_t limit;     /* no step goes beyond; info.end but for a range */
@@ -113,7 +122,9 @@ int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
 /* Do records that come many at once lie as in this version? Without a schema all do. */
 bool tare_log_has_runs(const struct tare_log *log);
 int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err); /* of a log in segments */
-/* trace/log_next.c: what is known of the record of rec->position and rec->bytes that lies at `bytes`. */
+/* trace/log_next.c: from now on all that there is stays in memory, if that is not too much and does not change. */
+void tare_log_hold(struct tare_log *log);
+/* What is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
 
 /* trace/log_beyond.c: the earliest stamp in the files between two positions; UINT64_MAX: there is none. Where the reader is afterwards is not told. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_BYTES = 1 << 16 };
+enum { PART_BYTES = 1 << 16, RECORD_FIELDS_MAX = 1024 };
 
 /* What the pass over one log keeps in mind. */
 struct pass {
@@ -262,12 +262,25 @@ static void add_degraded(struct tare_recording *r, const struct tare_log_record 
 	free(text);
 }
 
-void tare_recording_index(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *rec)
+/* A copy of its fields, for the log is read again. */
+static void bound_fields(struct tare_log_record *rec, void *fields)
 {
-	uint64_t stamp = rec->rec.head->stamp;
+	memcpy(fields, rec->rec.head, rec->info->fixed);
+	tare_bound_record(rec->info->kind, fields);
+	rec->rec.head = fields;
+}
 
-	if (rec->info->class != TARE_RECORD_CLASS_EVENT) /* of an event nothing is kept here that could not be */
-		tare_bound_record(rec->info->kind, (void *)(uintptr_t)rec->rec.head);
+void tare_recording_index(struct tare_recording *r, struct tare_rprocess *p, const struct tare_log_record *as_it_lies)
+{
+	uint64_t fields[RECORD_FIELDS_MAX / sizeof(uint64_t)], stamp = as_it_lies->rec.head->stamp;
+	struct tare_log_record own;
+	const struct tare_log_record *rec = as_it_lies;
+
+	if (rec->info->class != TARE_RECORD_CLASS_EVENT) { /* of an event nothing is kept here that could not be */
+		own = *rec;
+		bound_fields(&own, fields);
+		rec = &own;
+	}
 	switch (rec->info->kind) {
 	case TARE_KIND_STRING:
 		add_string(r, p, rec);
