@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/str.h"
 #include "compact/coarse.h"
-#include "store/gathered.h"
+#include "store/behind.h"
 #include "store/store.h"
 #include "trace/log.h"
 #include "record/schema.h"
@@ -44,7 +44,8 @@ struct maker {
 	struct log *logs; /* by the index of the process; name NULL: not to be compacted */
 	int log_nr;
 	struct tare_segment_writer *writer; /* NULL: none is begun */
-	uint64_t records, bytes;            /* of the segment that is being written */
+	struct tare_behind *behind;
+	uint64_t records, bytes; /* of the segment that is being written */
 	struct schema_text {
 		uint32_t sum;
 		char *text;
@@ -161,6 +162,7 @@ static void tell_log(struct maker *c, int index)
 		begin_segment(c);
 	if (c->rc || log->is_told)
 		return;
+	tare_behind_wait(c->behind);
 	tell_schema(c, log->part.header.schema);
 	tare_segment_add_log(c->writer, (uint32_t)index, &log->part);
 	log->is_told = true;
@@ -169,23 +171,38 @@ static void tell_log(struct maker *c, int index)
 	log->is_begun = true;
 }
 
-static void write_events_of(struct maker *c, int index)
+/* While the next one is gathered. */
+static void write_full_block(struct maker *c, int index)
 {
 	struct log *log = &c->logs[index];
+	struct tare_layouts layouts;
 
 	tell_log(c, index);
+	tare_schema_layouts(log->schema, &layouts);
 	if (!c->rc)
-		write_gathered(c, TARE_SEGMENT_EVENTS, index, log->schema, &log->events);
-	tare_gathered_clear(&log->events);
+		tare_behind_write(c->behind, c->writer, (uint32_t)index, &layouts, &log->events);
+}
+
+/* Of each log the last one of this segment. */
+static void write_last_blocks(struct maker *c)
+{
+	tare_behind_wait(c->behind);
+	for (int i = 0; i < c->log_nr && !c->rc; i++) {
+		struct log *log = &c->logs[i];
+
+		if (log->events.n)
+			tell_log(c, i);
+		if (log->events.n && !c->rc)
+			write_gathered(c, TARE_SEGMENT_EVENTS, i, log->schema, &log->events);
+		tare_gathered_clear(&log->events);
+	}
 }
 
 static void end_segment(struct maker *c)
 {
 	char *fresh = segment_path(c, c->number, false), *path = segment_path(c, c->number, true);
 
-	for (int i = 0; i < c->log_nr && !c->rc; i++)
-		if (c->logs[i].events.n)
-			write_events_of(c, i);
+	write_last_blocks(c);
 	/* Once more, so that no damaged place costs a log. */
 	for (size_t i = 0; i < c->schema_nr && !c->rc; i++)
 		if (c->schemas[i].is_told)
@@ -345,7 +362,7 @@ static void write_events(struct maker *c)
 		c->records++;
 		c->bytes += rec.bytes;
 		if (tare_gathered_is_full(&log->events))
-			write_events_of(c, process->index);
+			write_full_block(c, process->index);
 		if (!c->rc && (c->records >= c->segment_records || c->bytes >= SEGMENT_BYTES))
 			end_segment(c);
 	}
@@ -377,6 +394,7 @@ static void remove_begun(struct maker *c)
 {
 	TARE_FREED_HERE char *fresh = segment_path(c, c->number, false);
 
+	tare_behind_wait(c->behind);
 	if (c->writer)
 		tare_segment_close(c->writer, NULL);
 	unlink(fresh);
@@ -431,7 +449,9 @@ int tare_make_segments(const struct tare_segment_plan *plan, struct tare_manifes
 		c.logs[i].part.name = tare_xstrdup(plan->names[i]);
 		c.logs[i].coarse = coarse_between(plan, c.logs[i].process);
 	}
+	c.behind = tare_behind_new();
 	write_segments(&c);
+	tare_behind_free(c.behind);
 	for (int i = 0; i < c.log_nr; i++) {
 		tare_log_part_free(&c.logs[i].part);
 		tare_gathered_free(&c.logs[i].events);
