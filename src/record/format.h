@@ -256,7 +256,8 @@ struct tare_control {
 	uint32_t chunk_bytes;  /* wanted size of the files of each log */
 	uint32_t makes_room;   /* 1: who may write no more waits, for a while */
 	uint64_t log_written;  /* bytes that logs were or soon will be given, and rings */
-	uint64_t log_limit;    /* as many may be, to keep the cap; 0: any number */
+	uint64_t log_limit;    /* as many may be, so that they can be read in a few seconds; 0: any number */
+	uint64_t log_most; /* as many, to keep the cap, before a record is lost; less than log_limit: no more than that */
 };
 
 /* The control word: which of these holds, and above its low 8 bits how often that was changed. */

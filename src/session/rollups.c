@@ -150,14 +150,22 @@ static uint64_t goal(const struct tare_rollups *r)
 	return greatest(r->cap / 4, least(r->cap - r->cap / 4, rest_of(most_with_logs(r), 2 * enough(r))));
 }
 
-/* Nor have logs so much that nobody could read them in a few seconds. `written`: before the folder had `use` bytes. */
+static void set_limit(const struct tare_rollups *r, uint64_t *limit, uint64_t to)
+{
+	if (!r->at_work || to > __atomic_load_n(limit, __ATOMIC_RELAXED))
+		__atomic_store_n(limit, to, __ATOMIC_RELAXED);
+}
+
+/*
+ * Unless records would be lost, logs have no more than can be read in a few seconds. `written`: before the folder had `use` bytes.
+ */
 static void allow(const struct tare_rollups *r, uint64_t written, uint64_t use)
 {
-	uint64_t most = most_with_logs(r), logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0,
-			 room = least(rest_of(most, use), rest_of(LOGS_READABLE, logs)), limit = written + room + 1;
+	uint64_t most = most_with_logs(r), room = rest_of(most, use),
+			 logs = most > LOGS_READABLE ? bytes_of_logs(r->folder) : 0;
 
-	if (!r->at_work || limit > __atomic_load_n(&r->control->log_limit, __ATOMIC_RELAXED))
-		__atomic_store_n(&r->control->log_limit, limit, __ATOMIC_RELAXED);
+	set_limit(r, &r->control->log_most, written + room + 1);
+	set_limit(r, &r->control->log_limit, written + least(room, rest_of(LOGS_READABLE, logs)) + 1);
 }
 
 /* What the folder has, by which more is allowed. */

@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -327,6 +328,29 @@ def of_moments_whose_events_went_what_is_known_is_told(box):
     done = box.tare("report", "less.tare", "--svg", "-")
     check_equal(done.code, 0, done)
     check_says(done.out, "class=\"band\"", "to keep the recording under its cap")
+
+
+@case
+def the_cap_is_used_before_a_record_is_lost(box):
+    """Logs have no more than 160 MiB, so that they can be read soon, unless records would be lost."""
+    if WRAPPER:
+        raise Skip("an emulated program takes minutes to record so much")
+    needs_exec()
+    program = ["/bin/sh", "-c", 'echo ready; read go; "$@" >&2; echo done; read end; exit 0', "sh", *fixture("e2e_heap"), "random", "3600000", "5"]
+    running = box.start(tare_argv(*record_args(program, sim=None, options=("--host=full",))), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    check_equal(running.stdout.readline(), b"ready\n")
+    os.kill(running.pid, signal.SIGSTOP)  # nobody makes room
+    try:
+        running.stdin.write(b"go\n")
+        running.stdin.flush()
+        check_equal(running.stdout.readline(), b"done\n")
+        check(sizes(box.path("rec.tare")) > 180 * MIB, sizes(box.path("rec.tare")))
+    finally:
+        os.kill(running.pid, signal.SIGCONT)
+    running.stdin.close()
+    check_equal(running.wait(), 0)
+    lost = [process["lost"] for process in json.loads(box.tare("info", "rec.tare", "--json").out)["processes"]]
+    check_equal(sum(lost), 0, lost)
 
 
 main()

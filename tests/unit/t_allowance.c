@@ -30,6 +30,20 @@ TEST(allowance_takes_nothing_where_it_does_not_suffice)
 	CHECK(tare_allowance_take(&control, 1));
 }
 
+TEST(allowance_has_more_before_a_record_is_lost)
+{
+	struct tare_control control = { .log_limit = 100, .log_most = 150, .log_written = 90 };
+
+	CHECK(!tare_allowance_take(&control, 20));
+	CHECK(tare_allowance_is_below(&control, 60, tare_allowance_limit(&control, true)));
+	CHECK(tare_allowance_take_below(&control, 60, tare_allowance_limit(&control, true)));
+	CHECK(!tare_allowance_take_below(&control, 1, tare_allowance_limit(&control, true)));
+	control.log_most = 0; /* of a tare that does not tell it */
+	CHECK_INT(tare_allowance_limit(&control, true), 100);
+	control.log_limit = 0;
+	CHECK(tare_allowance_take_below(&control, 1, tare_allowance_limit(&control, true)));
+}
+
 TEST(allowance_is_less_by_what_had_to_be_made)
 {
 	struct tare_control control = { .log_limit = 100 };

@@ -77,6 +77,18 @@ TEST(logs_leave_room_for_what_is_written_before_anything_goes)
 	remove_all();
 }
 
+TEST(logs_that_nobody_could_read_have_the_rest_of_the_cap_before_anything_is_lost)
+{
+	struct tare_control control = { .log_written = 5000 };
+
+	make_folder();
+	has_file("1-0.events", 160 * MIB);
+	tare_rollups_free(tare_rollups_new(folder, 1024 * MIB, &control, make));
+	CHECK_INT(control.log_limit, 5000 + 1);
+	CHECK_INT(control.log_most, 5000 + (1024 - 128 - 160) * MIB + 1);
+	remove_all();
+}
+
 /* 0: a rollup began. */
 static uint64_t room_without_rollup(uint64_t cap)
 {

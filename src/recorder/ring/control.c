@@ -88,16 +88,16 @@ static bool is_gone(const struct tare_control *control)
 	return false;
 }
 
-bool tare_control_allows(uint64_t size)
+bool tare_control_allows(uint64_t size, bool is_last_resort)
 {
 	const struct tare_control *control = tare_control_page();
 
-	return tare_allowance_has(control, size) || is_gone(control);
+	return tare_allowance_is_below(control, size, tare_allowance_limit(control, is_last_resort)) || is_gone(control);
 }
 
-bool tare_control_take(uint64_t size)
+bool tare_control_take(uint64_t size, bool is_last_resort)
 {
 	struct tare_control *control = tare_control_page();
 
-	return tare_allowance_take(control, size) || is_gone(control);
+	return tare_allowance_take_below(control, size, tare_allowance_limit(control, is_last_resort)) || is_gone(control);
 }

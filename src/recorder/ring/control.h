@@ -23,10 +23,11 @@ bool tare_control_has_drainer(void);
 
 /*
  * May so many bytes be written into the log without the recording outgrowing its cap? Nobody makes room any more where `tare`
- * has not been seen for long: then they may. The second one takes them.
+ * has not been seen for long: then they may. `is_last_resort`: who asks has waited as long as it may for logs to become shorter, and
+ * loses records otherwise. The second one takes them.
  */
-bool tare_control_allows(uint64_t size);
-bool tare_control_take(uint64_t size);
+bool tare_control_allows(uint64_t size, bool is_last_resort);
+bool tare_control_take(uint64_t size, bool is_last_resort);
 
 /* Opens `name` in the folder of the recording, as openat(2); no descriptor stays open. */
 int tare_control_open(const char *name, int flags, int mode);

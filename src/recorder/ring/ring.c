@@ -166,7 +166,7 @@ bool tare_put_is_given_up(const struct tare_place *place)
 {
 	return place->epoch == tare_ring_epoch() &&
 	       place->head + TARE_RING_RECORD_MAX - __atomic_load_n(&place->lane->tail, __ATOMIC_ACQUIRE) > place->size &&
-	       (tare_ring_file_is_failing() || (!tare_control_allows(block_of(place)) && !tare_wait_is_possible()));
+	       (tare_ring_file_is_failing() || (!tare_wait_is_possible() && !tare_control_allows(block_of(place), true)));
 }
 
 static uint32_t reason_of(int64_t error)
@@ -192,7 +192,7 @@ static int64_t drain_if_allowed(const struct tare_place *place)
 		return -ECANCELED;
 	if (unlikely(failing))
 		return failing;
-	return tare_control_allows(block_of(place)) ? drain(place) : TARE_ALLOWANCE_IS_USED_UP;
+	return tare_control_allows(block_of(place), !tare_wait_is_possible()) ? drain(place) : TARE_ALLOWANCE_IS_USED_UP;
 }
 
 /*
@@ -204,7 +204,8 @@ static bool make_room(struct tare_place *place, uint32_t size)
 	while (!has_room(place, size)) {
 		int64_t n = drain_if_allowed(place);
 
-		if (n == TARE_ALLOWANCE_IS_USED_UP && tare_wait_for_room(block_of(place)))
+		if (n == TARE_ALLOWANCE_IS_USED_UP &&
+		    (tare_wait_for_room(block_of(place)) || tare_control_allows(block_of(place), true)))
 			continue;
 		if (n < 0) {
 			place->lane->lost_reason = reason_of(n);

@@ -11,6 +11,7 @@
 #include "recorder/ring/control.h"
 #include "recorder/ring/file.h"
 #include "recorder/ring/ring.h"
+#include "recorder/ring/wait.h"
 #include "record/allowance.h"
 #include "record/chunk.h"
 #include "record/clock.h"
@@ -135,7 +136,7 @@ int tare_ring_file_write(void *arg, const void *bytes, uint64_t size, uint64_t p
 
 	if (retry_ns && tare_sys_now_ns(CLOCK_MONOTONIC) < retry_ns)
 		return error_of_last_write();
-	if (!tare_control_take(size))
+	if (!tare_control_take(size, !tare_wait_is_possible()))
 		return TARE_ALLOWANCE_IS_USED_UP;
 	rc = write_block(*(const uint32_t *)arg, bytes, size, position);
 	if (rc == -ECANCELED)
