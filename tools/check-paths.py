@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What documents and comments name is there: links and paths in *.md, and source files named in comments.
+"""What documents and comments name is there: links and paths in *.md, and source files named in comments. And what is there has a place.
 
     tools/check-paths.py
 
 A path is looked for from the root, beside the file that names it, below src/, and as the end of a file that git knows
 (`phase.h`, `recorder/phase/phase.c`). What is named but is not part of the sources stands in tools/check-paths.txt, a regular
-expression a line."""
+expression a line. A file that git knows lies in a folder of ROOMS or stands in the root by a name of ROOT, has a plain name, and is not empty: what a
+command left behind by mistake does not."""
 
 import os
 import re
 import subprocess
 import sys
 
+ROOMS = {".ci", "docs", "examples", "include", "python", "simgpu", "src", "tests", "tools", "web"}
+ROOT = re.compile(r"\.(clang-format|editorconfig|git[\w-]+)|[A-Z]+(\.md|\.\w+)?|Makefile|meson(_options\.txt|\.build)")
+NAME = re.compile(r"[\w./@+-]+")
 ENDINGS = r"(?:c|h|cpp|def|py|sh|ini|txt|md|build|profile|facts|supp)"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"`([^`\n]+)`")
@@ -81,8 +85,22 @@ def named(name, text):
             yield comment.start() + match.start(), match.group(1)
 
 
+def misplaced(name):
+    """Why a file has no place; None: it has one."""
+    room, is_in_room, _ = name.partition("/")
+    if room not in ROOMS if is_in_room else not ROOT.fullmatch(name):
+        return "is in no folder of ROOMS, nor a file of the root"
+    if not NAME.fullmatch(name):
+        return "has a name that is not plain"
+    return None if os.path.getsize(name) else "is empty"
+
+
 def main():
     tree, wrong, read = Tree(), 0, 0
+    for name in tree.files:
+        if misplaced(name):
+            print("%s: %s" % (name, misplaced(name)))
+            wrong += 1
     for name in tree.files:
         if not re.search(r"\.(md|c|h|cpp|def|py|sh|txt)$|meson\.build$", name):
             continue
