@@ -286,11 +286,6 @@ static void leave_rest(struct tare_log *log, uint64_t most)
 		}
 }
 
-static bool is_behind(enum tare_log_scope scope)
-{
-	return scope == TARE_LOG_REST || scope == TARE_LOG_SETTLED;
-}
-
 static const struct tare_log_reach whole = { .scope = TARE_LOG_WHOLE };
 
 /* Of the files what lies behind `stored`, which may be NULL. */
@@ -317,9 +312,6 @@ static int open_files(struct tare_log *log, const struct tare_stored_log *stored
 		leave_rest(log, reach->most);
 	if (reach->scope == TARE_LOG_SETTLED)
 		info->beyond_from = tare_log_oldest_between(log, info->end, file_end);
-	if (is_behind(
-			reach->scope)) /* which is read to compact it: its tables, then all of it, then its events in their order */
-		tare_log_hold(log);
 	tare_log_rewind(log, 0);
 	return 0;
 }
@@ -357,6 +349,11 @@ static int open_segments(struct tare_log *log, const struct tare_store *store, c
 	if (!rc)
 		tare_log_rewind(log, 0);
 	return rc;
+}
+
+static bool is_behind(enum tare_log_scope scope)
+{
+	return scope == TARE_LOG_REST || scope == TARE_LOG_SETTLED;
 }
 
 static int open_any(struct tare_log **out, const struct tare_store *store, bool has_store,

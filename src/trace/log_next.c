@@ -32,17 +32,18 @@ static void read_bytes(struct tare_log *log, uint8_t *to, uint64_t size, uint64_
 	}
 }
 
-void tare_log_hold(struct tare_log *log)
+uint64_t tare_log_hold(struct tare_log *log, uint64_t most)
 {
 	const struct tare_log_info *info = &log->info;
 	uint64_t size = info->end - info->begin;
 
-	if (log->held.bytes || info->has_ring || !size || size > LOG_HELD_MAX)
-		return;
+	if (log->stored || info->has_ring || !size || size > most)
+		return 0;
 	log->held.bytes = tare_xmalloc(size);
 	log->held.begin = info->begin;
 	log->held.end = info->end;
 	read_bytes(log, log->held.bytes, size, info->begin);
+	return size;
 }
 
 static void read_window(struct tare_log *log, uint64_t position)

@@ -13,8 +13,7 @@ enum {
 	LOG_WINDOW = 1 << 18,         /* read at once; a few of the longest records */
 	LOG_GLANCE = 4096,            /* the same where of a block no more than its first records are looked at, … */
 	LOG_GLANCE_RECORD_MAX = 1024, /* … of which one that is longer is passed over */
-	LOG_HELD_MAX = 32 << 20,
-	LOG_LOOKS = 3, /* at a place that may be being written */
+	LOG_LOOKS = 3,                /* at a place that may be being written */
 };
 
 /* What a lane of the ring had when the log was opened: positions from..to. */
@@ -122,8 +121,11 @@ int tare_log_load_schema(struct tare_log *log, struct tare_err *err);
 /* Do records that come many at once lie as in this version? Without a schema all do. */
 bool tare_log_has_runs(const struct tare_log *log);
 int tare_log_load_stored_schema(struct tare_log *log, struct tare_err *err); /* of a log in segments */
-/* trace/log_next.c: from now on all that there is stays in memory, if that is not too much and does not change. */
-void tare_log_hold(struct tare_log *log);
+/*
+ * trace/log_next.c: from now on all that the files of a log have stays in memory, for this reader and those that share the log, if it
+ * does not change any more and is at most so many bytes. Returns how many; 0: it is read from the files as before.
+ */
+uint64_t tare_log_hold(struct tare_log *log, uint64_t most);
 /* What is known of the record of rec->position and rec->bytes that lies at `bytes`. */
 void tare_log_fill(struct tare_log *log, struct tare_log_record *rec, const uint8_t *bytes);
 

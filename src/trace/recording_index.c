@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_BYTES = 1 << 16, RECORD_FIELDS_MAX = 1024 };
+enum { PART_BYTES = 1 << 16, RECORD_FIELDS_MAX = 1024, HELD_MAX = 32 << 20 };
 
 /* What the pass over one log keeps in mind. */
 struct pass {
@@ -492,6 +492,8 @@ void tare_recording_add_log(struct tare_recording *r, struct tare_rfolder *folde
 		tare_recording_add_unread(r, &err);
 		return;
 	}
+	if (r->reach.scope != TARE_LOG_WHOLE) /* it is read to be compacted: several times */
+		r->held += tare_log_hold(pass.log, HELD_MAX - r->held);
 	info = tare_log_info(pass.log);
 	pass.owner = tare_recording_add_process(r, folder, info->header.pid, info->header.generation);
 	pass.owner->public.folder = folder->path;

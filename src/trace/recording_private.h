@@ -147,6 +147,7 @@ struct tare_recording {
 	TARE_OWNED struct tare_strmap noted; /* notes and remarks */
 	TARE_OWNED const char **unread;      /* notes on logs that could not be opened … */
 	size_t unread_nr, unread_cap;
+	uint64_t held;             /* bytes of logs that are in memory */
 	struct tare_err short_err; /* a log could not be opened for want of descriptors */
 	struct tare_err first_err; /* … and why the first of them could not */
 	struct tare_log_reach reach;
