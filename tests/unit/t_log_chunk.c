@@ -546,3 +546,46 @@ TEST(a_hole_that_came_later)
 	tare_log_close(log);
 	make_log_free(&m);
 }
+
+enum { GLANCED_BLOCKS = 40, IN_GLANCED = 50 };
+
+/* A block of a lane, whose first records are long ones; returns its position. */
+static size_t add_block(struct make_log *m, uint32_t lane, uint64_t *from, int strings)
+{
+	static char text[5000];
+	size_t at = MAKE(m, lane, LANE, .lane = lane, .from = *from), begin = m->size;
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (int i = 0; i < strings; i++)
+		MAKE_TEXT(m, string, STRING, text + i * 1200, .id = (uint32_t)(m->size + 1));
+	for (int i = 0; i < IN_GLANCED; i++)
+		MAKE(m, heap_freed, HEAP_FREED, .block = 4096 + (uint64_t)i);
+	((struct tare_rec_lane *)(void *)(m->bytes + at))->bytes = (uint32_t)(m->size - begin);
+	*from += m->size - begin;
+	return at;
+}
+
+/* Of each block the first record is looked at, wherever it lies behind strings that are longer than what is read at once. */
+TEST(the_oldest_record_behind_a_place)
+{
+	const char *path = make_path(make_dir(), "1-0.events");
+	uint64_t from[8] = { 0 }, first[GLANCED_BLOCKS], oldest = UINT64_MAX;
+	size_t at[GLANCED_BLOCKS];
+	struct tare_log *log;
+
+	make_log_init(&m, 1, 0);
+	m.header.has_lanes = 1;
+	for (int b = 0; b < GLANCED_BLOCKS; b++) {
+		first[b] = 1000000 + (uint64_t)(b * 7919 % 1000) * 1000 + (uint64_t)(b / 10) * 100000;
+		m.stamp = first[b] - (uint64_t)(b % 5) - 1; /* of the head and the strings */
+		at[b] = add_block(&m, (uint32_t)b % 8, &from[b % 8], b % 5);
+	}
+	make_log_write(&m, path, SIZE_MAX);
+	CHECK_INT(tare_log_open(&log, path, NULL), 0);
+	for (int b = GLANCED_BLOCKS; b-- > 0;) {
+		oldest = first[b] < oldest ? first[b] : oldest;
+		CHECK_INT(tare_log_oldest_between(log, at[b], m.size), oldest);
+	}
+	tare_log_close(log);
+	make_log_free(&m);
+}
