@@ -5,16 +5,18 @@
 #include "base/number.h"
 #include "record/format.h"
 
-#include <unistd.h>
-
 /* Segments have less of the log than is settled: what comes next may be as old as this. Without a ring it has what its files have. */
 static bool has_more(const struct tare_settled *settled, const struct tare_process *p)
 {
-	uint64_t below = p->log[0] ? tare_settled_below(settled, p->log, false) : 0;
+	const struct tare_log_info *info = tare_log_info(tare_recording_log(p));
+	uint64_t below;
 
-	if (!p->log[0] || below == UINT64_MAX)
-		return p->log[0] && access(p->log, F_OK) == 0;
-	return below - tare_log_info(tare_recording_log(p))->end > UINT64_C(2) * TARE_BLOCK_MAX;
+	if (!p->log[0])
+		return false;
+	below = tare_settled_below(settled, p->log, false);
+	if (below == UINT64_MAX)
+		return tare_log_has_from(info, p->log, info->end);
+	return below - info->end > UINT64_C(2) * TARE_BLOCK_MAX;
 }
 
 int64_t tare_rollup_told_until(const struct tare_recording *recording, const struct tare_settled *settled,

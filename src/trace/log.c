@@ -474,6 +474,22 @@ struct tare_chunk_part tare_log_place(const struct tare_log_info *info, uint64_t
 	return tare_chunk_part(&chunks, position - h->base, 1);
 }
 
+static uint64_t bytes_of(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* A chunk that could not be made has its records in the first file, behind where that one ends. */
+bool tare_log_has_from(const struct tare_log_info *info, const char *path, uint64_t position)
+{
+	struct tare_chunk_part place = tare_log_place(info, position);
+	TARE_FREED_HERE char *file = tare_chunk_path(path, place.chunk);
+
+	return bytes_of(file) > place.offset || bytes_of(path) > info->header.header_bytes + position - info->header.base;
+}
+
 /* All lanes begin at 0; where they are at another position of the log segments may say. */
 static void expect_lanes(struct tare_log *log)
 {

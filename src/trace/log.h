@@ -125,6 +125,8 @@ const struct tare_log_counts *tare_log_counts(const struct tare_log *log);
 
 /* In which file a position lies, and where there. */
 struct tare_chunk_part tare_log_place(const struct tare_log_info *info, uint64_t position);
+/* Do the files of the log at `path` have something at that position or behind it? */
+bool tare_log_has_from(const struct tare_log_info *info, const char *path, uint64_t position);
 
 enum tare_log_step tare_log_next(struct tare_log *log, struct tare_log_record *rec);
 
