@@ -76,12 +76,12 @@ static void make_segment(const char *path, bool is_behind)
 	tare_gathered_free(&g);
 }
 
-static void check_is_same(const char *path, const char *other)
+static void check_is_same(const char *folder)
 {
 	struct tare_str a = { 0 }, b = { 0 };
 
-	CHECK_INT(tare_file_read(&a, path, 1 << 26, NULL), 0);
-	CHECK_INT(tare_file_read(&b, other, 1 << 26, NULL), 0);
+	CHECK_INT(tare_file_read(&a, make_path(folder, "own"), 1 << 26, NULL), 0);
+	CHECK_INT(tare_file_read(&b, make_path(folder, "behind"), 1 << 26, NULL), 0);
 	CHECK(a.len > 1000 && a.len == b.len && !memcmp(a.data, b.data, a.len));
 	tare_str_free(&a);
 	tare_str_free(&b);
@@ -90,15 +90,12 @@ static void check_is_same(const char *path, const char *other)
 TEST(another_thread_writes_the_same)
 {
 	const char *folder = make_dir();
-	char own[256], behind[256];
 
-	snprintf(own, sizeof(own), "%s/own", folder);
-	snprintf(behind, sizeof(behind), "%s/behind", folder);
-	make_segment(own, false);
+	make_segment(make_path(folder, "own"), false);
 	CHECK_INT(threads, 0);
-	make_segment(behind, true);
+	make_segment(make_path(folder, "behind"), true);
 	CHECK(threads > 0); /* a sanitizer may have made one with it */
-	check_is_same(own, behind);
+	check_is_same(folder);
 }
 
 /* No addresses are left for the stack of a thread. A sanitizer has taken all of them, and an emulator keeps no such limit. */
@@ -119,13 +116,10 @@ static void allow_no_thread(void)
 TEST(without_a_thread_the_caller_writes)
 {
 	const char *folder = make_dir();
-	char own[256], behind[256];
 
-	snprintf(own, sizeof(own), "%s/own", folder);
-	snprintf(behind, sizeof(behind), "%s/behind", folder);
-	make_segment(own, false);
+	make_segment(make_path(folder, "own"), false);
 	allow_no_thread();
-	make_segment(behind, true);
+	make_segment(make_path(folder, "behind"), true);
 	CHECK_INT(threads, 0);
-	check_is_same(own, behind);
+	check_is_same(folder);
 }
