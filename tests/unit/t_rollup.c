@@ -5,6 +5,7 @@
 #include "base/extent.h"
 #include "ledger/build.h"
 #include "make_log.h"
+#include "moment_text.h"
 #include "store/manifest.h"
 #include "store/state_file.h"
 #include "test.h"
@@ -101,30 +102,8 @@ static char *ledgers(void)
 {
 	struct tare_str out = { 0 };
 
-	for (int i = 0; i < MOMENT_NR; i++) {
-		struct tare_recording *r;
-		struct tare_instant at;
-		struct tare_ledger l;
-
-		CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
-		CHECK_INT(tare_instant_parse(moments[i], &at, NULL), 0);
-		tare_ledger_of_recording(r, NULL, &at, 1, &l);
-		tare_str_addf(&out, "%s: %lld\n", moments[i], (long long)l.t_ns);
-		for (int d = 0; d < l.device_nr; d++)
-			for (int k = 0; k < l.devices[d].row_nr; k++) {
-				const struct tare_row *row = &l.devices[d].rows[k];
-
-				tare_str_addf(&out, " %s %lld %llu %d %lld\n", row->path, (long long)row->bytes,
-				              (unsigned long long)row->count, row->evidence, (long long)row->driver_ns);
-			}
-		for (int k = 0; k < l.degraded_nr; k++)
-			tare_str_addf(&out, " %s\n", l.degraded[k]);
-		for (int k = 0; k < l.loss_nr; k++)
-			tare_str_addf(&out, " lost %llu %lld %lld\n", (unsigned long long)l.losses[k].records,
-			              (long long)l.losses[k].from_ns, (long long)l.losses[k].to_ns);
-		tare_ledger_free(&l);
-		tare_recording_close(r);
-	}
+	for (int i = 0; i < MOMENT_NR; i++)
+		moment_text_add(&out, moments[i]);
 	return tare_str_steal(&out);
 }
 

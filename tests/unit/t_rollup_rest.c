@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "ledger/build.h"
 #include "make_log.h"
+#include "moment_text.h"
 #include "store/manifest.h"
 #include "test.h"
 #include "trace/log.h"
@@ -108,32 +109,12 @@ static void remove_all(void)
 /* What a report has, in a text. */
 static char *ledgers(void)
 {
-	static const char *const moments[] = { "peak", "end" };
 	struct tare_str out = { 0 };
 	struct tare_recording *r;
 
+	moment_text_add(&out, "peak");
+	moment_text_add(&out, "end");
 	CHECK_INT(tare_recording_open(&r, make_dir(), NULL), 0);
-	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
-		struct tare_instant at;
-		struct tare_ledger l;
-
-		CHECK_INT(tare_instant_parse(moments[i], &at, NULL), 0);
-		tare_ledger_of_recording(r, NULL, &at, 1, &l);
-		tare_str_addf(&out, "%s: %lld\n", moments[i], (long long)l.t_ns);
-		for (int d = 0; d < l.device_nr; d++)
-			for (int k = 0; k < l.devices[d].row_nr; k++) {
-				const struct tare_row *row = &l.devices[d].rows[k];
-
-				tare_str_addf(&out, " %s %lld %llu %lld\n", row->path, (long long)row->bytes,
-				              (unsigned long long)row->count, (long long)row->driver_ns);
-			}
-		for (int k = 0; k < l.degraded_nr; k++)
-			tare_str_addf(&out, " %s\n", l.degraded[k]);
-		for (int k = 0; k < l.loss_nr; k++)
-			tare_str_addf(&out, " lost %llu %lld %lld\n", (unsigned long long)l.losses[k].records,
-			              (long long)l.losses[k].from_ns, (long long)l.losses[k].to_ns);
-		tare_ledger_free(&l);
-	}
 	for (int i = 0; i < tare_recording_process_nr(r); i++) {
 		const struct tare_process *p = tare_recording_process(r, i);
 
